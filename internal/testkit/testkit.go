@@ -1,0 +1,23 @@
+// Package testkit holds what tests of every package need: skips that a strict
+// run turns into failures. It is imported by tests only and never by the
+// program.
+package testkit
+
+import (
+	"os"
+	"testing"
+)
+
+// Strict reports whether WRIT_TEST_STRICT=1 is set: then nothing may be left
+// untested because the machine lacks something.
+func Strict() bool { return os.Getenv("WRIT_TEST_STRICT") == "1" }
+
+// Skip skips the test and says what is missing and the line that installs it.
+// Under a strict run it fails instead.
+func Skip(t testing.TB, missing, install string) {
+	t.Helper()
+	if Strict() {
+		t.Fatalf("missing: %s (install: %s); a strict run tests everything", missing, install)
+	}
+	t.Skipf("missing: %s (install: %s)", missing, install)
+}
