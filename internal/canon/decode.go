@@ -1,0 +1,225 @@
+package canon
+
+import (
+	"encoding"
+	"encoding/base64"
+	"encoding/json"
+	"reflect"
+	"strconv"
+
+	"writ/internal/fault"
+)
+
+// Decode stores v in the Go value that dst points to, by json tags. It is
+// stricter than encoding/json: names match with their exact case, a member that
+// the type does not have is refused, a null only goes where Go has a nil (or
+// into a Value), numbers must fit, and the fields of dst that v does not name
+// become zero. A Value field keeps the tree; a json.RawMessage keeps its
+// canonical bytes; an empty interface gets what Any returns. An error is
+// fault.Invalid with the pointer of the value at fault.
+func (v Value) Decode(dst any) error {
+	p := reflect.ValueOf(dst)
+	if p.Kind() != reflect.Pointer || p.IsNil() {
+		return fault.New(fault.Internal, "decode json", "destination is not a pointer")
+	}
+	if err := decode(v, p.Elem(), ""); err != nil {
+		return err
+	}
+	return nil
+}
+
+func mismatch(at string, v Value, want string) *fault.Error {
+	return fault.New(fault.Invalid, "decode json", "%s expected, found %s", want, v.kind).At(at)
+}
+
+func decode(v Value, dst reflect.Value, at string) *fault.Error {
+	if dst.Type() == valueType {
+		dst.Set(reflect.ValueOf(v))
+		return nil
+	}
+	if dst.Kind() == reflect.Pointer {
+		return decodePointer(v, dst, at)
+	}
+	if done, err := decodeMethods(v, dst, at); done {
+		return err
+	}
+	switch dst.Kind() {
+	case reflect.Bool:
+		b, ok := v.Bool()
+		if !ok {
+			return mismatch(at, v, "boolean")
+		}
+		dst.SetBool(b)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n, ok := v.Int()
+		if !ok || dst.OverflowInt(n) {
+			return mismatch(at, v, "integer of "+dst.Type().String())
+		}
+		dst.SetInt(n)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		n, ok := v.Int()
+		if !ok || n < 0 || dst.OverflowUint(uint64(n)) {
+			return mismatch(at, v, "integer of "+dst.Type().String())
+		}
+		dst.SetUint(uint64(n))
+	case reflect.Float32, reflect.Float64:
+		f, ok := v.Float()
+		if !ok || dst.OverflowFloat(f) {
+			return mismatch(at, v, "number of "+dst.Type().String())
+		}
+		dst.SetFloat(f)
+	case reflect.String:
+		s, ok := v.String()
+		if !ok {
+			return mismatch(at, v, "string")
+		}
+		dst.SetString(s)
+	case reflect.Slice:
+		return decodeSlice(v, dst, at)
+	case reflect.Array:
+		return decodeArray(v, dst, at)
+	case reflect.Map:
+		return decodeMap(v, dst, at)
+	case reflect.Struct:
+		return decodeStruct(v, dst, at)
+	case reflect.Interface:
+		if dst.NumMethod() > 0 {
+			return mismatch(at, v, "a concrete Go type")
+		}
+		if dst.SetZero(); !v.IsNull() {
+			dst.Set(reflect.ValueOf(v.Any()))
+		}
+	default:
+		return mismatch(at, v, "a Go type that JSON has")
+	}
+	return nil
+}
+
+func decodePointer(v Value, dst reflect.Value, at string) *fault.Error {
+	if v.IsNull() {
+		dst.SetZero()
+		return nil
+	}
+	fresh := reflect.New(dst.Type().Elem())
+	if err := decode(v, fresh.Elem(), at); err != nil {
+		return err
+	}
+	dst.Set(fresh)
+	return nil
+}
+
+// decodeMethods handles types that read themselves.
+func decodeMethods(v Value, dst reflect.Value, at string) (done bool, _ *fault.Error) {
+	switch t := dst.Addr().Interface().(type) {
+	case *json.Number:
+		if v.kind != Number {
+			return true, mismatch(at, v, "number")
+		}
+		*t = json.Number(appendNumber(nil, v.num))
+		return true, nil
+	case json.Unmarshaler:
+		if v.IsNull() && dst.Type() == timeType {
+			return true, mismatch(at, v, "string")
+		}
+		return true, causedBy(t.UnmarshalJSON(v.Canonical()), at)
+	case encoding.TextUnmarshaler:
+		s, ok := v.String()
+		if !ok {
+			return true, mismatch(at, v, "string")
+		}
+		return true, causedBy(t.UnmarshalText([]byte(s)), at)
+	}
+	return false, nil
+}
+
+// causedBy keeps the code of a fault below, and says where it was.
+func causedBy(err error, at string) *fault.Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := fault.As(err); ok {
+		return fault.New(e.Code, "decode json", "%s", e.Public).At(at + e.Pointer)
+	}
+	return fault.Wrap(err, fault.Invalid, "decode json", "not in the form of its type").At(at)
+}
+
+func decodeSlice(v Value, dst reflect.Value, at string) *fault.Error {
+	if v.IsNull() {
+		dst.SetZero()
+		return nil
+	}
+	if s, ok := v.String(); ok && dst.Type().Elem().Kind() == reflect.Uint8 {
+		b, err := base64.StdEncoding.Strict().DecodeString(s)
+		if err != nil || base64.StdEncoding.EncodeToString(b) != s {
+			return mismatch(at, v, "padded base64")
+		}
+		dst.SetBytes(b)
+		return nil
+	}
+	if v.kind != Array {
+		return mismatch(at, v, "array")
+	}
+	out := reflect.MakeSlice(dst.Type(), v.Len(), v.Len())
+	for i, e := range v.Elems() {
+		if err := decode(e, out.Index(i), PointerToIndex(at, i)); err != nil {
+			return err
+		}
+	}
+	dst.Set(out)
+	return nil
+}
+
+func decodeArray(v Value, dst reflect.Value, at string) *fault.Error {
+	if v.kind != Array || v.Len() != dst.Len() {
+		return mismatch(at, v, "array of "+strconv.Itoa(dst.Len()))
+	}
+	for i, e := range v.Elems() {
+		if err := decode(e, dst.Index(i), PointerToIndex(at, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decodeMap(v Value, dst reflect.Value, at string) *fault.Error {
+	if v.IsNull() {
+		dst.SetZero()
+		return nil
+	}
+	if v.kind != Object {
+		return mismatch(at, v, "object")
+	}
+	if dst.Type().Key().Kind() != reflect.String {
+		return mismatch(at, v, "a Go map with string keys")
+	}
+	out := reflect.MakeMapWithSize(dst.Type(), v.Len())
+	for _, m := range v.Members() {
+		x := reflect.New(dst.Type().Elem()).Elem()
+		if err := decode(m.Value, x, PointerTo(at, m.Name)); err != nil {
+			return err
+		}
+		out.SetMapIndex(reflect.ValueOf(m.Name).Convert(dst.Type().Key()), x)
+	}
+	dst.Set(out)
+	return nil
+}
+
+func decodeStruct(v Value, dst reflect.Value, at string) *fault.Error {
+	if v.kind != Object {
+		return mismatch(at, v, "object")
+	}
+	fields := fieldsOf(dst.Type())
+	out := reflect.New(dst.Type()).Elem()
+	for _, m := range v.Members() {
+		i, ok := fields.byName[m.Name]
+		if !ok {
+			return fault.New(fault.Invalid, "decode json", "no such member here").At(PointerTo(at, m.Name))
+		}
+		f := out.FieldByIndex(fields.list[i].index)
+		if err := decode(m.Value, f, PointerTo(at, m.Name)); err != nil {
+			return err
+		}
+	}
+	dst.Set(out)
+	return nil
+}
