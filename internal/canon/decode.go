@@ -148,9 +148,10 @@ func decodeSlice(v Value, dst reflect.Value, at string) *fault.Error {
 		dst.SetZero()
 		return nil
 	}
-	if s, ok := v.String(); ok && dst.Type().Elem().Kind() == reflect.Uint8 {
-		b, err := base64.StdEncoding.Strict().DecodeString(s)
-		if err != nil || base64.StdEncoding.EncodeToString(b) != s {
+	if dst.Type().Elem().Kind() == reflect.Uint8 {
+		s, ok := v.String()
+		b, err := base64.StdEncoding.DecodeString(s)
+		if !ok || err != nil || base64.StdEncoding.EncodeToString(b) != s {
 			return mismatch(at, v, "padded base64")
 		}
 		dst.SetBytes(b)
@@ -189,19 +190,32 @@ func decodeMap(v Value, dst reflect.Value, at string) *fault.Error {
 	if v.kind != Object {
 		return mismatch(at, v, "object")
 	}
-	if dst.Type().Key().Kind() != reflect.String {
-		return mismatch(at, v, "a Go map with string keys")
-	}
 	out := reflect.MakeMapWithSize(dst.Type(), v.Len())
 	for _, m := range v.Members() {
+		key, err := decodeKey(m.Name, dst.Type().Key(), at)
+		if err != nil {
+			return err
+		}
 		x := reflect.New(dst.Type().Elem()).Elem()
 		if err := decode(m.Value, x, PointerTo(at, m.Name)); err != nil {
 			return err
 		}
-		out.SetMapIndex(reflect.ValueOf(m.Name).Convert(dst.Type().Key()), x)
+		out.SetMapIndex(key, x)
 	}
 	dst.Set(out)
 	return nil
+}
+
+func decodeKey(name string, t reflect.Type, at string) (reflect.Value, *fault.Error) {
+	key := reflect.New(t)
+	if u, ok := key.Interface().(encoding.TextUnmarshaler); ok {
+		return key.Elem(), causedBy(u.UnmarshalText([]byte(name)), PointerTo(at, name))
+	}
+	if t.Kind() != reflect.String {
+		return key, fault.New(fault.Invalid, "decode json", "a Go %s cannot be a member name", t).At(at)
+	}
+	key.Elem().SetString(name)
+	return key.Elem(), nil
 }
 
 func decodeStruct(v Value, dst reflect.Value, at string) *fault.Error {

@@ -2,6 +2,7 @@ package canon
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -133,6 +134,9 @@ func appendString(dst []byte, s string) []byte {
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
 }
+
+// Format prints the canonical text under every verb.
+func (v Value) Format(s fmt.State, _ rune) { s.Write(v.Canonical()) }
 
 // MarshalJSON returns the canonical bytes.
 func (v Value) MarshalJSON() ([]byte, error) { return v.Canonical(), nil }

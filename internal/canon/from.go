@@ -202,6 +202,7 @@ func fromMap(v reflect.Value, at string, depth int) (Value, *fault.Error) {
 	return newObject(members, at)
 }
 
+// mapKey takes strings and types that write themselves as text.
 func mapKey(k reflect.Value, at string) (string, *fault.Error) {
 	if t, ok := k.Interface().(encoding.TextMarshaler); ok {
 		text, err := t.MarshalText()
@@ -210,15 +211,10 @@ func mapKey(k reflect.Value, at string) (string, *fault.Error) {
 		}
 		return string(text), nil
 	}
-	switch {
-	case k.Kind() == reflect.String:
-		return k.String(), nil
-	case k.CanInt():
-		return strconv.FormatInt(k.Int(), 10), nil
-	case k.CanUint():
-		return strconv.FormatUint(k.Uint(), 10), nil
+	if k.Kind() != reflect.String {
+		return "", refuse(at, "a Go %s cannot name a member", k.Type())
 	}
-	return "", refuse(at, "a Go %s cannot name a member", k.Type())
+	return k.String(), nil
 }
 
 func fromStruct(v reflect.Value, at string, depth int) (Value, *fault.Error) {

@@ -42,7 +42,9 @@ func ParseLimits(b []byte, l Limits) (Value, error) {
 	if int64(len(b)) > l.Bytes {
 		return Value{}, fault.New(fault.TooLarge, "parse json", "%d bytes, at most %d are allowed", len(b), l.Bytes)
 	}
-	p := parser{s: string(b), depth: l.Depth}
+	var elems [8]Value
+	var members [16]openMember
+	p := parser{s: string(b), depth: l.Depth, elems: elems[:0], members: members[:0]}
 	v, err := p.document()
 	if err != nil {
 		return Value{}, err
@@ -111,10 +113,8 @@ func (p *parser) value() (Value, *fault.Error) {
 	case c == '"':
 		s, err := p.text()
 		return Value{kind: String, str: s}, err
-	case c == '{':
-		return p.nested(p.object)
-	case c == '[':
-		return p.nested(p.array)
+	case c == '{' || c == '[':
+		return p.nested(c)
 	case c == '-' || '0' <= c && c <= '9':
 		return p.number()
 	case c == 't':
@@ -137,14 +137,18 @@ func (p *parser) word(w string, v Value) (Value, *fault.Error) {
 	return v, nil
 }
 
-// nested reads an array or object whose bracket is the next byte.
-func (p *parser) nested(read func() (Value, *fault.Error)) (Value, *fault.Error) {
+// nested reads the array or object whose bracket is the next byte.
+func (p *parser) nested(bracket byte) (v Value, err *fault.Error) {
 	if p.depth == 0 {
 		return Value{}, p.fail(p.i, "nested too deeply")
 	}
 	p.depth--
 	p.i++
-	v, err := read()
+	if bracket == '{' {
+		v, err = p.object()
+	} else {
+		v, err = p.array()
+	}
 	p.depth++
 	return v, err
 }

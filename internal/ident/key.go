@@ -65,32 +65,21 @@ func ParseNode(s string) (PublicKey, error) {
 	return ParseMultibase(rest)
 }
 
-// weakKeys are the encodings of the points of small order, with the sign bit
-// cleared, as RFC 8032 arithmetic gives them. Under such a key one signature
-// verifies for many messages.
-var weakKeys = map[PublicKey]bool{}
-
-func init() {
-	for _, s := range []string{
-		"0000000000000000000000000000000000000000000000000000000000000000",
+// weak reports whether k is the encoding of a point of small order, whatever
+// its sign bit. Under such a key one signature verifies for many messages.
+func (k PublicKey) weak() bool {
+	k[len(k)-1] &= 0x7f
+	switch hex.EncodeToString(k[:]) {
+	case "0000000000000000000000000000000000000000000000000000000000000000",
 		"0100000000000000000000000000000000000000000000000000000000000000",
 		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
 		"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
 		"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 		"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-	} {
-		raw, err := hex.DecodeString(s)
-		if err != nil {
-			panic(err)
-		}
-		weakKeys[PublicKey(raw)] = true
+		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f":
+		return true
 	}
-}
-
-func (k PublicKey) weak() bool {
-	k[len(k)-1] &= 0x7f
-	return weakKeys[k]
+	return false
 }
 
 // Verify reports whether sig is k's signature of msg. A signature of the wrong
