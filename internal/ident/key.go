@@ -92,9 +92,9 @@ func Verify(k PublicKey, msg, sig []byte) bool {
 // the verb, and refuses to become JSON or text. The zero PrivateKey signs
 // nothing: its methods panic.
 type PrivateKey struct {
-	// Behind a pointer, because fmt reads unexported fields of other structs
-	// without asking Format.
-	key *ed25519.PrivateKey
+	// Behind a function, because fmt prints the unexported fields of other
+	// structs without asking Format, and with some verbs follows pointers.
+	key func() ed25519.PrivateKey
 }
 
 // Generate makes a key from 32 bytes of random.
@@ -109,17 +109,17 @@ func Generate(random io.Reader) (PrivateKey, error) {
 // FromSeed returns the key of an RFC 8032 seed.
 func FromSeed(seed [32]byte) PrivateKey {
 	k := ed25519.NewKeyFromSeed(seed[:])
-	return PrivateKey{&k}
+	return PrivateKey{func() ed25519.PrivateKey { return k }}
 }
 
 // Public returns the public half.
-func (k PrivateKey) Public() PublicKey { return PublicKey((*k.key)[ed25519.SeedSize:]) }
+func (k PrivateKey) Public() PublicKey { return PublicKey(k.key()[ed25519.SeedSize:]) }
 
 // Seed returns the 32 bytes to keep. They are the secret.
-func (k PrivateKey) Seed() [32]byte { return [32]byte((*k.key)[:ed25519.SeedSize]) }
+func (k PrivateKey) Seed() [32]byte { return [32]byte(k.key()[:ed25519.SeedSize]) }
 
 // Sign returns the 64-byte signature of msg.
-func (k PrivateKey) Sign(msg []byte) []byte { return ed25519.Sign(*k.key, msg) }
+func (k PrivateKey) Sign(msg []byte) []byte { return ed25519.Sign(k.key(), msg) }
 
 // IsZero reports whether k holds no key.
 func (k PrivateKey) IsZero() bool { return k.key == nil }
