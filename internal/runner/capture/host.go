@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,10 @@ type Host struct {
 	Root string // "" means "/"
 }
 
-const maxFact = 1 << 20 // bytes read of one kernel file
+const (
+	maxFact = 1 << 20 // bytes read of one kernel file
+	maxCPU  = 1 << 20 // largest processor number that is believed
+)
 
 // text reads one file, without surrounding white space.
 func (h Host) text(path string) (string, error) {
@@ -90,7 +94,10 @@ func kibibytes(text, name string) (int64, error) {
 		return 0, err
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(v, "kB")), 10, 64)
-	return n << 10, err
+	if err != nil || n < 0 || n > math.MaxInt64>>10 {
+		return 0, fmt.Errorf("%s %q", name, v)
+	}
+	return n << 10, nil
 }
 
 // chosen returns the word in brackets of "always [madvise] never".
@@ -118,8 +125,8 @@ func cpuCount(list string) (int, error) {
 				return 0, fmt.Errorf("processor list %q: %w", list, err)
 			}
 		}
-		if b < a {
-			return 0, fmt.Errorf("processor list %q runs backwards", list)
+		if a < 0 || b < a || b > maxCPU {
+			return 0, fmt.Errorf("processor list %q", list)
 		}
 		n += b - a + 1
 	}

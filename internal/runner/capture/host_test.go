@@ -255,14 +255,29 @@ func FuzzKernelText(f *testing.F) {
 	for _, text := range laptop {
 		f.Add(text)
 	}
+	for _, text := range []string{"0-9223372036854775807", "MemTotal: 9223372036854775807 kB", "MemTotal: 99999999999999999999 kB", "-1-2", "[]"} {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		root := t.TempDir()
-		for _, name := range []string{"proc/stat", "proc/loadavg", "proc/pressure/cpu", "proc/self/cgroup", "proc/self/mountinfo",
-			"sys/devices/system/cpu/online", "sys/kernel/mm/transparent_hugepage/enabled", "proc/cpuinfo", "proc/meminfo"} {
-			files(t, root, map[string]string{name: text})
+		if avg, total, err := pressureLine(text); err != nil && (avg != 0 || total != 0) {
+			t.Errorf("pressure %v %v with %v", avg, total, err)
 		}
-		h := Host{Root: root}
-		h.System()
-		Between(h.Condition(result.Before), h.Condition(result.After))
+		if all, _, _, _, err := cpuTicks(text); err != nil && all != 0 {
+			t.Errorf("ticks %v with %v", all, err)
+		}
+		if n, err := cpuCount(text); err == nil && n < 1 {
+			t.Errorf("processor list %q counts %d", text, n)
+		}
+		if n, err := kibibytes(text, "MemTotal"); err != nil && n != 0 {
+			t.Errorf("bytes %d with %v", n, err)
+		}
+		if w, err := chosen(text); err != nil && w != "" {
+			t.Errorf("choice %q with %v", w, err)
+		}
+		field(text, "flags")
+		statValue(text, "nr_throttled")
+		mountOf(text, "cgroup2", "")
+		mountOf(text, "cgroup", "cpu")
+		assigned(text, "PRETTY_NAME")
 	})
 }
