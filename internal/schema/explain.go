@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,10 @@ type failure struct {
 	rule string
 	form bool // says what form the value has: a constant, a choice or a type
 }
+
+// most is how many failures one error lists: more than any person reads, and a
+// bound on what a hostile document can make us say.
+const most = 1000
 
 // explain turns the validator's tree of errors into a flat list: every failure
 // once, always in the same order. Of alternatives it keeps the one that the
@@ -44,6 +49,9 @@ func explain(err error, v canon.Value) []fault.Field {
 		field := fault.Field{Pointer: pointer(f.at), Rule: f.rule, Got: f.got(v)}
 		if n := len(fields); n == 0 || fields[n-1] != field {
 			fields = append(fields, field)
+		}
+		if len(fields) == most {
+			break
 		}
 	}
 	return fields
@@ -138,7 +146,9 @@ func flatten(e *jsonschema.ValidationError, v canon.Value) []failure {
 		return excluded(at, e.SchemaURL, v)
 	case *kind.Contains, *kind.MinContains, *kind.MaxContains:
 		return one(failure{at: at, rule: contained(e.SchemaURL)})
-	case *kind.Const, *kind.Enum, *kind.Type:
+	case *kind.Enum:
+		return one(failure{at: at, rule: choice(k), form: true})
+	case *kind.Const, *kind.Type:
 		return one(failure{at: at, rule: words(k), form: true})
 	}
 	if len(e.Causes) == 0 {
@@ -161,26 +171,49 @@ func closest(at []string, causes []*jsonschema.ValidationError, v canon.Value) [
 	if f, ok := noForm(at, branches); ok {
 		return []failure{f}
 	}
+	tag := tagOf(at, branches)
 	return slices.MinFunc(branches, func(a, b []failure) int {
-		return cmp.Or(
-			cmp.Compare(misfits(at, a), misfits(at, b)),
-			cmp.Compare(len(a), len(b)),
-		)
+		return cmp.Compare(misfit(at, tag, a), misfit(at, tag, b))
 	})
 }
 
-// misfits counts the failures of a branch that say "this is not my form": of
-// the value itself, or of one of its direct members.
-func misfits(at []string, branch []failure) int {
+// tagOf finds the member by which the alternatives tell themselves apart: the
+// one that they want to be the most different constants.
+func tagOf(at []string, branches [][]failure) string {
+	wanted := map[string]map[string]bool{}
+	for _, b := range branches {
+		for _, f := range b {
+			c, ok := f.kind.(*kind.Const)
+			if !ok || len(f.at) != len(at)+1 {
+				continue
+			}
+			name := f.at[len(at)]
+			if wanted[name] == nil {
+				wanted[name] = map[string]bool{}
+			}
+			wanted[name][quote(c.Want)] = true
+		}
+	}
+	tag := ""
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if tag == "" || len(wanted[name]) > len(wanted[tag]) {
+			tag = name
+		}
+	}
+	return tag
+}
+
+// misfit says how far a value is from an alternative: its failures, of which a
+// wrong type or a wrong tag outweigh all others.
+func misfit(at []string, tag string, branch []failure) int {
 	n := 0
 	for _, f := range branch {
-		if !f.form {
-			continue
-		}
-		switch len(f.at) - len(at) {
-		case 0:
-			n += 1000
-		case 1:
+		switch {
+		case f.form && len(f.at) == len(at):
+			n += 1 << 20
+		case f.form && len(f.at) == len(at)+1 && f.at[len(at)] == tag:
+			n += 1 << 10
+		default:
 			n++
 		}
 	}

@@ -26,9 +26,24 @@ type token struct{}
 func (token) String() string            { return tokenPattern }
 func (token) MatchString(s string) bool { return ident.IsToken(s) }
 
+// instantPattern is the time of the event format: a date-time with upper-case
+// letters and without leap seconds.
+const instantPattern = `^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|([+-](?:[01]\d|2[0-3]):[0-5]\d)))$`
+
+type instant struct{}
+
+func (instant) String() string { return instantPattern }
+
+func (instant) MatchString(s string) bool {
+	return isDateTime(s) && s[10] == 'T' && s[17] != '6' && s[len(s)-1] != 'z'
+}
+
 func compilePattern(p string) (jsonschema.Regexp, error) {
-	if p == tokenPattern {
+	switch p {
+	case tokenPattern:
 		return token{}, nil
+	case instantPattern:
+		return instant{}, nil
 	}
 	if r, ok := parseRow(p); ok {
 		return r, nil

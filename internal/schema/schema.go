@@ -15,6 +15,7 @@ import (
 	"embed"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -83,7 +84,7 @@ func Raw(id ID) []byte {
 }
 
 // Validate checks v against a schema. A value of the wrong shape is
-// fault.Invalid: Fields lists every failure, each with the JSON pointer of the
+// fault.Invalid: Fields lists every failure (the first thousand), each with the JSON pointer of the
 // value (or of the missing or unknown member), the rule in plain words and what
 // was found; the first one is repeated in Pointer and Public. A failure that
 // says "this is another kind of document" comes first, then the ones deepest in
@@ -110,6 +111,9 @@ func check(id ID, s *jsonschema.Schema, v canon.Value) error {
 	public := first.Rule
 	if first.Pointer == "" {
 		public = "the document " + public
+	}
+	if n := len(fields) - 1; n > 0 {
+		public += ", and " + strconv.Itoa(n) + " more"
 	}
 	e := fault.New(fault.Invalid, "validate "+string(id), "%s", public).At(first.Pointer)
 	e.Fields = fields

@@ -4,15 +4,24 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 )
+
+// read keeps the parsed files that messages were made from; they are never
+// written to.
+var read sync.Map // address of a file -> its document
 
 // source finds the text of a compiled schema again: the part of an embedded
 // file that its location names. It is for messages, and nil when there is none.
 func source(location string) any {
 	address, fragment, _ := strings.Cut(location, "#")
-	doc, err := loader{files}.Load(address)
-	if err != nil {
-		return nil
+	doc, ok := read.Load(address)
+	if !ok {
+		var err error
+		if doc, err = (loader{files}).Load(address); err != nil {
+			return nil
+		}
+		read.Store(address, doc)
 	}
 	for _, token := range strings.Split(fragment, "/")[1:] {
 		name, err := url.PathUnescape(token)
@@ -34,6 +43,16 @@ func source(location string) any {
 		}
 	}
 	return doc
+}
+
+// nearest returns the one of names that name may have been meant to be, or "".
+func nearest(name string, names []string) string {
+	for _, n := range names {
+		if near(name, n) {
+			return n
+		}
+	}
+	return ""
 }
 
 // near reports whether two names differ by one or two slips of the finger: two

@@ -77,7 +77,7 @@ func quote(x any) string {
 }
 
 // choices is how many values of a choice a message names.
-const choices = 12
+const choices = 9
 
 // anyOf says which types or values would do; kinds are of Type, Const and Enum.
 // Where a value would do, types that were also asked for add nothing.
@@ -139,8 +139,11 @@ func formatWords(format string) string {
 
 // patternWords says what the common patterns mean and quotes the others.
 func patternWords(p string) string {
-	if p == tokenPattern {
+	switch p {
+	case tokenPattern:
 		return "must not contain white space"
+	case instantPattern:
+		return "must be a time such as 2026-01-02T03:04:05Z, without a leap second"
 	}
 	body := strings.TrimSuffix(strings.TrimPrefix(p, "^"), "$")
 	for _, tail := range []struct{ pattern, meaning string }{
@@ -165,6 +168,25 @@ func patternWords(p string) string {
 	return "must match " + p
 }
 
+// choice says which values would do, and which of them was probably meant.
+func choice(k *kind.Enum) string {
+	got, _ := k.Got.(string)
+	var names []string
+	for _, w := range k.Want {
+		if s, ok := w.(string); ok && s != "" {
+			names = append(names, s)
+		}
+	}
+	return words(k) + meant(nearest(got, names))
+}
+
+func meant(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + quote(name) + "?"
+}
+
 // unknown says that a member is not in the schema, and which one may have been
 // meant.
 func unknown(schemaURL, name string) string {
@@ -180,12 +202,7 @@ func unknown(schemaURL, name string) string {
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	for _, n := range names {
-		if near(name, n) {
-			return "is not a known member; did you mean " + quote(n) + "?"
-		}
-	}
-	return "is not a known member"
+	return "is not a known member" + meant(nearest(name, names))
 }
 
 // excluded says which members a "not" forbids here. A "not" of any other shape
