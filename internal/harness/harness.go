@@ -1,0 +1,131 @@
+// Package harness is what a runner knows of benchmark harnesses: how to find a
+// suite, which programs to start for its cases, and what their output means.
+//
+// Invariants: a harness starts nothing itself and reads no clock: it names
+// programs and translates bytes, and the same bytes always give the same answer.
+// What a harness cannot honour exactly is missing from its capabilities, so that
+// an order that needs it is refused. A value that is not in the output, or is not
+// a finite number, is never replaced by another.
+//
+// The package computes no statistics and never repeats a harness's own loop.
+package harness
+
+import (
+	"slices"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/order"
+	"writ/internal/result"
+	"writ/internal/runner/proc"
+)
+
+// Harness adapts one benchmark harness. Its methods are pure, apart from looking
+// at the suite's own file, and safe for concurrent use.
+type Harness interface {
+	// Capabilities says what orders may ask for. What the runner around the harness
+	// adds (collectors, policies, schedules) is not in it.
+	Capabilities() order.Capabilities
+	// Producer names the adapter in results.
+	Producer() result.Producer
+	// Defaults are the precision settings that apply where an order has none.
+	Defaults() order.Precision
+	// Environment lists variables that change how the harness measures, and may be
+	// recorded when they are inherited.
+	Environment() []string
+	// Locate finds one suite of an order. A suite that is not there is
+	// fault.Target; settings that cannot be honoured are fault.Refused.
+	Locate(o order.Order, s order.Suite) (Suite, error)
+	// Listing returns the programs that list the cases of a suite.
+	Listing(s Suite) []Invocation
+	// Cases reads what the programs of Listing wrote. A listing that failed is
+	// fault.Harness. An empty listing is no error.
+	Cases(s Suite, listed []Output) ([]order.Case, error)
+	// Invocation returns the one program that runs one case with all its
+	// repetitions.
+	Invocation(s Suite, name string, p order.Precision) (Invocation, error)
+	// Read translates what that program wrote. It returns one Measured for each of
+	// quantities, whatever happened.
+	Read(s Suite, name string, p order.Precision, quantities []string, out Output) Reading
+}
+
+// Suite is one benchmark program that was found.
+type Suite struct {
+	Adapter   string
+	Program   string // absolute path of the file that is executed
+	Dir       string // absolute working directory of its cases
+	SourceDir string // directory whose checkout is the subject; "" when the order does not say
+	Filter    string // in the harness's own syntax; "" selects everything
+
+	Parameters    map[string]canon.Value // workload coordinates that the suite itself adds
+	Configuration map[string]string      // how the program was built, as it says itself
+	Runtime       map[string]string      // what runs it: comparison_context.runtime
+	Protocol      map[string]canon.Value // fixed settings of the harness, as protocol members
+	Version       string                 // of the harness
+	Processors    int                    // how many the cases may use; 0 when that is not set
+}
+
+// Invocation is a program to start. Variables go on top of the environment.
+type Invocation struct {
+	Argv      []string
+	Dir       string
+	Variables map[string]string
+}
+
+// Output is how an invocation ended and what it wrote.
+type Output struct {
+	Result proc.Result
+	Stdout []byte
+	Stderr []byte
+}
+
+// Reading is what one case gave.
+type Reading struct {
+	Quantities      map[string]Measured
+	InnerIterations []int // of each repetition that counts, in order
+	Attempted       int   // repetitions that were ordered, warm-ups not counted
+	Warmups         int   // repetitions that were done and thrown away
+	Facts           map[string]string
+	Message         string   // the harness's own words about a failure; "" when there are none
+	Warnings        []string // tokens for quality.warnings
+}
+
+// Measured is the outcome for one quantity.
+type Measured struct {
+	Status       result.Status
+	Reason       string // "" exactly for success
+	Values       []float64
+	Unit         string // of Values, UCUM
+	OriginalUnit string // as the harness spells it
+	Message      string // why values are missing, when Reading.Message does not say it
+}
+
+// All returns a reading in which every quantity has the same outcome without
+// values.
+func All(quantities []string, status result.Status, reason, message string) Reading {
+	r := Reading{Quantities: make(map[string]Measured, len(quantities)), Message: message}
+	for _, q := range quantities {
+		info, _ := result.Known(q)
+		r.Quantities[q] = Measured{Status: status, Reason: reason, Unit: info.Unit}
+	}
+	return r
+}
+
+// Set is a fixed choice of harnesses.
+type Set []Harness
+
+// Find returns the harness with the adapter name of an order's suite, or
+// fault.Refused.
+func (s Set) Find(adapter string) (Harness, error) {
+	i := slices.IndexFunc(s, func(h Harness) bool { return h.Capabilities().Adapter == adapter })
+	if i < 0 {
+		names := make([]string, len(s))
+		for j, h := range s {
+			names[j] = h.Capabilities().Adapter
+		}
+		slices.Sort(names)
+		return nil, fault.New(fault.Refused, "find harness", "no adapter for %q", adapter).
+			At("/suites/0/adapter").Help("this build has %q", names)
+	}
+	return s[i], nil
+}
