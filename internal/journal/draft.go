@@ -142,7 +142,7 @@ func (d Draft) Get(name string) string { return d.Value.Str(name) }
 func (d Draft) Actor() (kind, id, harnessID string) {
 	switch {
 	case d.Agent != "":
-		return Agent, d.Agent, d.By.HarnessID
+		return Agent, d.Agent, d.By.Through()
 	case d.By.Kind == Agent:
 		return Agent, d.By.ID, d.By.HarnessID
 	}

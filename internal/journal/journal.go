@@ -52,7 +52,7 @@ const maxID = 200
 type Principal struct {
 	Kind      string   // Person, Harness, Agent, Observer or Server
 	ID        string   // participant id, at most 200 characters; Server for the server
-	HarnessID string   // of a harness or agent: the harness it speaks through
+	HarnessID string   // of an agent: the harness it speaks through
 	Workspace string   // the one workspace that the token is for
 	TokenID   string   // "" for the server
 	Scopes    []string // of the token; the server needs none
@@ -68,6 +68,15 @@ func (p Principal) IsServer() bool { return p.Kind == Server }
 
 // Works reports whether p is a harness or an agent: one that works on runs.
 func (p Principal) Works() bool { return p.Kind == Harness || p.Kind == Agent }
+
+// Through is the harness that p speaks through: its own id for a harness, ""
+// for people and the server.
+func (p Principal) Through() string {
+	if p.Kind == Harness {
+		return p.ID
+	}
+	return p.HarnessID
+}
 
 // Can reports whether the token of p has the scope.
 func (p Principal) Can(scope string) bool {

@@ -23,7 +23,7 @@ func person() Principal {
 }
 
 func harness() Principal {
-	return Principal{Kind: Harness, ID: "hrn_" + ulid, HarnessID: "hrn_" + ulid, Workspace: "ws_" + ulid, Scopes: everything}
+	return Principal{Kind: Harness, ID: "hrn_" + ulid, Workspace: "ws_" + ulid, Scopes: everything}
 }
 
 func agent() Principal {

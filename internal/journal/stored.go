@@ -39,7 +39,7 @@ func (d Draft) Stored(f Fill) ledger.NewEvent {
 	set = appendText(set, "run_id", e.RunID)
 	set = appendText(set, "lane_id", e.LaneID)
 	if d.Type == BudgetCharged && !d.By.IsServer() {
-		set = appendText(set, "harness_id", d.By.HarnessID)
+		set = appendText(set, "harness_id", d.By.Through())
 	}
 	set = append(set, f.Set...)
 	server := len(set)

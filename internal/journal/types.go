@@ -137,6 +137,7 @@ var catalogue = map[string]eventType{
 		has("run_id", id(ident.Run), servedOpt),
 		has("lane_id", id(ident.Lane), minted),
 		loosely(has("parent_run_id", id(ident.Run), optional)),
+		loosely(has("parent_attempt", integer(1, 1000), optional)),
 		loosely(has("attempt", integer(1, 1000), servedOpt)),
 		has("goal", prose(MaxGoal), required),
 		has("constraints", list(20, text(0, 500)), optional),
