@@ -38,26 +38,10 @@ func Relate(p Proposal, r Review, d Decision, now time.Time) error {
 // RelateChain is Relate without the time: what can be checked for ever after.
 func RelateChain(p Proposal, r Review, d Decision) error {
 	var j joins
-	j.member(r.Document, p.Document, "query/id", "query/id")
-	j.member(r.Document, p.Document, "room/id", "room/id")
-	j.text(r.Document, "proposal/ref", p.Ref, KindProposal)
-	j.text(r.Document, "proposal/digest", p.Digest(), KindProposal)
-	j.object(r.Document, p.Document, "candidate", "candidate", candidateMembers)
-	j.member(r.Document, p.Document, "class/key", "class/key")
-
-	j.member(d.Document, p.Document, "query/id", "query/id")
-	j.member(d.Document, p.Document, "room/id", "room/id")
-	j.text(d.Document, "proposal/ref", p.Ref, KindProposal)
-	j.text(d.Document, "review/ref", r.Ref, KindReview)
-	j.text(d.Document, "review/digest", r.Digest(), KindReview)
-	j.object(d.Document, r.Document, "reviewed-candidate", "candidate", candidateMembers)
-	j.member(d.Document, r.Document, "class/key", "class/key")
-
-	j.differ(r.Document, p.Document, "reviewer", "author")
-	j.differ(r.Document, p.Document, "reviewer-turn/id", "turn/id")
-	j.after(r.Document, p.Document)
+	j.reviewed(p, r)
+	j.decided(p, r, d)
+	j.apart(p, r)
 	j.after(d.Document, r.Document)
-
 	j.word(r.Document, "verdict", VerdictAccept)
 	j.word(d.Document, "decision", DecisionAdmit)
 	return j.err()
