@@ -117,16 +117,16 @@ func newPrints(v canon.Value) prints {
 
 // SameAttempt reports whether two results agree on everything that results of
 // one execution must share.
-func SameAttempt(a, b Result) bool { return a.prints.attempt == b.prints.attempt }
+func SameAttempt(a, b *Result) bool { return a.prints.attempt == b.prints.attempt }
 
 // SameSettings reports whether two results were taken under the same comparison
 // context, resources, quantity (with unit and direction) and data set.
-func SameSettings(a, b Result) bool { return a.prints.settings == b.prints.settings }
+func SameSettings(a, b *Result) bool { return a.prints.settings == b.prints.settings }
 
 // SameSubject reports whether two results have the same source, parts and build
 // configuration; their revisions may differ.
-func SameSubject(a, b Result) bool { return a.prints.subject == b.prints.subject }
+func SameSubject(a, b *Result) bool { return a.prints.subject == b.prints.subject }
 
 // SameMachine reports whether two results come from one environment: the same
 // identity, the same system facts, and the same boot where it is recorded.
-func SameMachine(a, b Result) bool { return a.prints.machine == b.prints.machine }
+func SameMachine(a, b *Result) bool { return a.prints.machine == b.prints.machine }

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"strconv"
@@ -72,10 +73,9 @@ func (r Result) FileName() string {
 
 // Compare orders results by producer name and ingest key: the order in which
 // evidence is listed and judged, whatever the order of arrival.
-func Compare(a, b Result) int {
-	return cmp.Or(
-		cmp.Compare(a.Producer.Name, b.Producer.Name),
-		cmp.Compare(a.IngestKey, b.IngestKey),
-		cmp.Compare(a.Digest().Hex(), b.Digest().Hex()),
-	)
+func Compare(a, b *Result) int {
+	if c := cmp.Or(strings.Compare(a.Producer.Name, b.Producer.Name), strings.Compare(a.IngestKey, b.IngestKey)); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.digest[:], b.digest[:])
 }

@@ -258,7 +258,7 @@ func TestAgreementOfResults(t *testing.T) {
 		d := sample(t)
 		c.change(&d)
 		b := build(t, d)
-		got := [4]bool{SameAttempt(a, b), SameSettings(a, b), SameSubject(a, b), SameMachine(a, b)}
+		got := [4]bool{SameAttempt(&a, &b), SameSettings(&a, &b), SameSubject(&a, &b), SameMachine(&a, &b)}
 		if want := [4]bool{c.attempt, c.settings, c.subject, c.machine}; got != want {
 			t.Errorf("%s: attempt, settings, subject, machine = %v, want %v", c.name, got, want)
 		}
@@ -385,7 +385,7 @@ func TestOrderOfEvidence(t *testing.T) {
 	d := sample(t)
 	d.Producer.Name = "writ/a"
 	b := build(t, d)
-	if Compare(a, b) <= 0 || Compare(b, a) >= 0 || Compare(a, a) != 0 {
+	if Compare(&a, &b) <= 0 || Compare(&b, &a) >= 0 || Compare(&a, &a) != 0 {
 		t.Error("results are ordered by producer first")
 	}
 }

@@ -1,0 +1,112 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"writ/internal/order"
+	"writ/internal/result"
+)
+
+// doubts notes everything about a row that a reader of its verdict should know
+// and that does not change the word.
+func (j *judgement) doubts(row *Row, u *unit, base, cont, d []float64) {
+	note := func(code, format string, args ...any) {
+		row.Warnings = append(row.Warnings, Note{code, fmt.Sprintf(format, args...)})
+	}
+	if j.set.schedule.Kind == order.Sequential {
+		note(orderConfounded, "one side ran before the other: a drift of the machine looks like a change")
+	} else if j.set.schedule.Kind != order.Random && fixedOrder(u) {
+		note("order-fixed", "the same side always ran first: its advantage is not cancelled")
+	}
+	if row.Dropped > 0 {
+		note(reasonDropped, "%d of %d rounds lack a side", row.Dropped, j.set.rounds)
+	}
+	if p := driftP(d); p < 0.01 {
+		note("drift", "the difference moves with the round, p = %s", short(p))
+	}
+	wild := max(wildShare(base), wildShare(cont))
+	if wild > 0.2 {
+		note("outliers", "%s %% of a side's rounds are far from the others", short(100*wild))
+	}
+	if n := min(distinct(base), distinct(cont)); n < 5 && len(base) >= 5 && row.Measure == Ratio {
+		note("resolution-limited", "a side shows %d different values only", n)
+	}
+	for _, code := range u.tokens() {
+		note(code, "")
+	}
+}
+
+// fixedOrder reports whether one side has the lower slot in every round.
+func fixedOrder(u *unit) bool {
+	first := map[int]side{} // round to the side of the lower slot
+	slot := map[int]int{}
+	for at, got := range u.got {
+		for _, r := range got {
+			round, s := *r.Procedure.Round, *r.Procedure.Slot
+			if known, ok := slot[round]; !ok || s < known {
+				slot[round], first[round] = s, side(at)
+			}
+		}
+	}
+	var count [2]int
+	for _, at := range first {
+		count[at]++
+	}
+	return count[baseline] == 0 || count[contender] == 0
+}
+
+// tokens returns the doubts of the producers, and what the checkouts say.
+func (u *unit) tokens() []string {
+	var out []string
+	for _, got := range u.got {
+		for _, r := range got {
+			if r.Provenance.SubjectDirty != result.Clean {
+				out = append(out, "dirty-tree")
+			}
+			if r.Quality != nil {
+				out = append(out, r.Quality.Warnings...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Conditions that always differ a little, so that a difference says nothing.
+var volatile = []string{"load_avg_1m", "google_benchmark"}
+
+// contextDifferences returns the names of observed conditions whose values are
+// not the same on both sides.
+func (u *unit) contextDifferences() []string {
+	seen := map[string]*[2]map[string]bool{}
+	for at, got := range u.got {
+		for _, r := range got {
+			for _, m := range r.ObservedContext.Members() {
+				if seen[m.Name] == nil {
+					seen[m.Name] = &[2]map[string]bool{{}, {}}
+				}
+				seen[m.Name][at][string(m.Value.Canonical())] = true
+			}
+		}
+	}
+	var out []string
+	for name, values := range seen {
+		if slices.Contains(volatile, name) {
+			continue
+		}
+		same := len(values[baseline]) == len(values[contender])
+		for v := range values[baseline] {
+			same = same && values[contender][v]
+		}
+		if !same {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// short writes a number with three significant digits.
+func short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }

@@ -1,0 +1,383 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/result"
+)
+
+// The method that this package implements.
+const (
+	MethodName    = "writ/paired-signed-rank"
+	MethodVersion = "1"
+)
+
+// Params is everything that a judgement depends on.
+type Params struct {
+	Results   []result.Result
+	Policy    GatePolicy
+	RunKey    string
+	Profile   Profile // "" is Revisions
+	Varying   string  // VaryingTree or VaryingLabel(name); "" is VaryingTree
+	Baseline  string  // value of the varying path; a beginning of tree or commit is enough for VaryingTree
+	Contender string  // "" is the other side
+	Planned   []Pair  // what had to be measured; nil takes what was
+	Rounds    int     // rounds that were planned; 0 takes what is there
+	Sigma     func(Pair) (sd float64, ok bool)
+	// Sigma gives the standard deviation of the differences per round that the
+	// history of this machine shows, for minimum detectable effects. nil means no
+	// history.
+}
+
+// Outcome is a judgement: three documents that belong together.
+type Outcome struct {
+	Comparison canon.Value // comparison document 0.1.0
+	ResultSet  canon.Value // writ.result-set/v1
+	Verdict    canon.Value // writ.verdict/v1
+	Document   Document    // the verdict, typed
+}
+
+// Judge compares the two sides of one run key. Evidence that breaks an invariant
+// gives documents that say so, with the verdict invalid; an error means that
+// there is nothing to judge (fault.Nothing), that baseline or contender name no
+// side (fault.Incomparable), or that the parameters are not complete
+// (fault.Usage).
+func Judge(p Params) (Outcome, error) {
+	if err := p.complete(); err != nil {
+		return Outcome{}, err
+	}
+	s, failed, err := gather(p)
+	if err != nil {
+		return Outcome{}, err
+	}
+	failed = append(failed, s.invariants(p)...)
+
+	j := judgement{params: p, set: s, failed: failed}
+	j.rows = make([]Row, 0, len(s.units))
+	j.judge()
+	return j.documents()
+}
+
+func (p *Params) complete() error {
+	p.Profile = cmp.Or(p.Profile, Revisions)
+	p.Varying = cmp.Or(p.Varying, VaryingTree)
+	usage := func(format string, args ...any) error { return fault.New(fault.Usage, "judge", format, args...) }
+	switch {
+	case len(p.Results) == 0:
+		return fault.New(fault.Nothing, "judge", "no results of %q", p.RunKey)
+	case p.RunKey == "":
+		return usage("no run key")
+	case p.Baseline == "":
+		return usage("no baseline")
+	case p.Policy.value.IsNull():
+		return usage("no gate policy")
+	case p.Profile != Revisions && p.Profile != Environments:
+		return usage("profile %q is not supported", p.Profile)
+	case p.Varying != VaryingTree && (len(p.Varying) <= len(labelPath) || p.Varying[:len(labelPath)] != labelPath):
+		return usage("sides are told apart by %s or a label, not by %q", VaryingTree, p.Varying)
+	case p.Profile == Environments && p.Varying == VaryingTree:
+		return usage("two environments of one tree are told apart by a label")
+	case p.Rounds < 0:
+		return usage("negative number of rounds")
+	}
+	return nil
+}
+
+// judgement is one run of Judge.
+type judgement struct {
+	params     Params
+	set        *evidenceSet
+	failed     []Failure
+	rows       []Row
+	words      []measured // beside rows
+	family     int
+	exclusions []exclusion
+	missing    []missing
+}
+
+type exclusion struct {
+	Result result.Ref `json:"result"`
+	Reason string     `json:"reason"`
+}
+
+type missing struct {
+	Workload workloadRef `json:"workload"`
+	Quantity string      `json:"quantity"`
+	Side     string      `json:"side"`
+}
+
+type workloadRef struct {
+	Name       string                 `json:"name"`
+	Parameters map[string]canon.Value `json:"parameters,omitempty"`
+}
+
+// judge fills the rows: first each by itself, then the family together.
+func (j *judgement) judge() {
+	keys := j.set.keys()
+	spoilt := ""
+	if len(j.failed) > 0 {
+		spoilt = j.failed[0].Invariant
+	}
+	for _, k := range keys {
+		if j.params.Policy.gates(k.quantity) {
+			j.family++
+		}
+	}
+	sc := &scale{tables: newTables(), alpha: j.params.Policy.Alpha}
+	for _, k := range keys {
+		row, m := j.row(sc, j.set.units[k], spoilt)
+		j.rows, j.words = append(j.rows, row), append(j.words, m)
+	}
+	for _, r := range j.set.results {
+		w := r.Coordinates.Workload
+		k := Pair{w.Name, w.Parameters, r.Coordinates.Quantity.Name}.key()
+		if !j.set.units[k].planned {
+			j.exclusions = append(j.exclusions, exclusion{r.Ref(), "not-planned"})
+		}
+	}
+	slices.SortFunc(j.exclusions, func(a, b exclusion) int {
+		return cmp.Or(cmp.Compare(a.Result.Producer, b.Result.Producer), cmp.Compare(a.Result.IngestKey, b.Result.IngestKey), cmp.Compare(a.Reason, b.Reason))
+	})
+	j.adjust()
+	for i := range j.rows {
+		j.finish(&j.rows[i], &j.words[i])
+	}
+}
+
+// row measures one unit, or says why that is not possible.
+func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
+	p := j.params.Policy
+	t := p.threshold(u.pair.Workload, u.pair.Quantity)
+	info, _ := result.Known(u.pair.Quantity)
+	row := Row{
+		Workload: u.pair.Workload, Parameters: u.pair.Parameters, Quantity: u.pair.Quantity,
+		Unit: info.Unit, Direction: info.Direction, Gating: p.gates(u.pair.Quantity),
+		Threshold: t.Relative, Floor: t.Absolute, Measure: t.Measure, Warnings: []Note{},
+	}
+	for _, got := range u.got {
+		if len(got) > 0 {
+			q := got[0].Coordinates.Quantity
+			row.Unit, row.Direction = q.Unit, q.Direction
+			break
+		}
+	}
+	if row.Measure == "" {
+		row.Measure = Ratio
+		if info.ZeroLegal {
+			row.Measure = Difference
+		}
+	}
+	m := measured{evidence: evidence{invalid: spoilt}}
+	if spoilt != "" {
+		return row, m
+	}
+	if f := u.settings(); f != nil {
+		j.failed = append(j.failed, *f)
+		m.invalid = f.Invariant
+		return row, m
+	}
+	if j.coverage(u) {
+		m.invalid = reasonMissing
+		return row, m
+	}
+	base, cont := j.pairUp(u, info.Centre, row.Measure)
+	row.N, row.Dropped = len(base), j.set.rounds-len(base)
+	if p.Dropped.exceeds(row.Dropped, j.set.rounds) {
+		m.invalid = reasonDropped
+		if row.Gating {
+			j.failed = append(j.failed, *u.failure("complete-rounds",
+				fmt.Sprintf("%d of %d rounds lack a side", row.Dropped, j.set.rounds)))
+		}
+		return row, m
+	}
+	if len(base) > 0 {
+		m = sc.measure(base, cont, row.Measure, row.Direction, t)
+	}
+	m.identical = u.identical()
+	m.need = NeedRounds(2, p.Alpha)
+	if row.Gating {
+		m.need = max(m.need, NeedRounds(j.family, p.Alpha))
+	}
+	j.doubts(&row, u, base, cont, m.d)
+	return row, m
+}
+
+// coverage reports whether a side has no result at all, and notes it.
+func (j *judgement) coverage(u *unit) bool {
+	gap := false
+	for at, got := range u.got {
+		if len(got) == 0 {
+			gap = true
+			j.missing = append(j.missing, missing{workloadRef{u.pair.Workload, u.pair.Parameters}, u.pair.Quantity, side(at).String()})
+			j.failed = append(j.failed, *u.failure("coverage", "the "+side(at).String()+" has no result"))
+		}
+	}
+	return gap
+}
+
+// pairUp returns the centres of both processes of every complete round, and
+// notes the results that count for nothing.
+func (j *judgement) pairUp(u *unit, centre result.Centre, measure string) (base, cont []float64) {
+	values := [2][]float64{}
+	have := [2][]bool{}
+	for at, got := range u.got {
+		values[at], have[at] = make([]float64, j.set.rounds), make([]bool, j.set.rounds)
+		for _, r := range got {
+			v, reason := attempt(r, centre, measure)
+			if reason != "" {
+				j.exclusions = append(j.exclusions, exclusion{r.Ref(), reason})
+				continue
+			}
+			values[at][*r.Procedure.Round], have[at][*r.Procedure.Round] = v, true
+		}
+	}
+	for round := range j.set.rounds {
+		if have[baseline][round] && have[contender][round] {
+			base, cont = append(base, values[baseline][round]), append(cont, values[contender][round])
+		}
+	}
+	return base, cont
+}
+
+// attempt turns one process into one number, or says why it cannot.
+func attempt(r *result.Result, centre result.Centre, measure string) (v float64, reason string) {
+	if r.Measurement.Status != result.Success {
+		return 0, cmp.Or(r.Measurement.Reason, string(r.Measurement.Status))
+	}
+	seen := r.Measurement.Counted()
+	if len(seen) == 0 {
+		return 0, "no-observations"
+	}
+	switch centre {
+	case result.Mean:
+		v = mean(seen)
+	case result.Maximum:
+		v = slices.Max(seen)
+	default:
+		v = median(seen)
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, "not-finite"
+	}
+	if measure == Ratio && v <= 0 {
+		return 0, "not-positive"
+	}
+	return v, ""
+}
+
+// identical reports whether both sides executed the very same file.
+func (u *unit) identical() bool {
+	file := u.got[baseline][0].Target()
+	return file != "" && file == u.got[contender][0].Target()
+}
+
+// adjust corrects the p-values of the gating rows for their number, in both
+// directions, and gives rows that only report a rate of false discoveries.
+func (j *judgement) adjust() {
+	var gating, report []int
+	for i, m := range j.words {
+		switch {
+		case m.invalid != "" || m.identical || m.n == 0:
+		case j.rows[i].Gating:
+			gating = append(gating, i)
+		default:
+			report = append(report, i)
+		}
+	}
+	slower, faster := make([]float64, len(gating)), make([]float64, len(gating))
+	for k, i := range gating {
+		slower[k], faster[k] = j.words[i].pSlower, j.words[i].pFaster
+	}
+	slower, faster = holm(slower, j.family), holm(faster, j.family)
+	for k, i := range gating {
+		j.words[i].slower, j.words[i].faster = slower[k], faster[k]
+	}
+	q := make([]float64, len(report))
+	for k, i := range report {
+		q[k] = j.words[i].pSlower
+	}
+	for k, v := range BenjaminiHochberg(q) {
+		j.rows[report[k]].QSlower = number(v)
+	}
+}
+
+// finish writes what was measured and decided into the row.
+func (j *judgement) finish(row *Row, m *measured) {
+	row.Verdict, row.Reason, row.Hint = m.word()
+	if row.Verdict == Underpowered {
+		row.Need = m.need
+	}
+	if m.invalid != "" || m.n == 0 {
+		return
+	}
+	row.Effect, row.Baseline, row.Contender = number(m.effect), number(m.baseline), number(m.contender)
+	row.SD = number(digits(m.sd, 6))
+	if m.shown.Finite() {
+		row.Interval = []float64{digits(m.shown.Lower, 12), digits(m.shown.Upper, 12)}
+		row.Level = number(m.shown.Level)
+	}
+	j.power(row, m)
+	if m.identical {
+		return
+	}
+	row.PSlower, row.PFaster = number(m.pSlower), number(m.pFaster)
+	if row.Gating {
+		row.PHolm, row.PFasterHolm = number(m.slower), number(m.faster)
+	}
+}
+
+// power says how small an effect these rounds could have seen.
+func (j *judgement) power(row *Row, m *measured) {
+	p := j.params.Policy
+	sigma, alpha := m.robust, p.Alpha
+	if j.params.Sigma != nil {
+		if known, ok := j.params.Sigma(Pair{row.Workload, row.Parameters, row.Quantity}); ok && known >= 0 {
+			sigma, row.Sigma = known, &known
+		}
+	}
+	if row.Gating {
+		alpha = min(alpha, 2*alpha/float64(j.family))
+	}
+	smallest := MinimumEffect(m.n, sigma, alpha, p.Power)
+	limit := m.tau
+	if row.Measure == Ratio {
+		smallest, limit = exp(smallest)-1, row.Threshold
+	}
+	if math.IsInf(smallest, 0) || math.IsNaN(smallest) {
+		return
+	}
+	row.MDE = number(digits(smallest, 6))
+	if smallest > limit {
+		row.Warnings = append(row.Warnings, Note{"low-power", fmt.Sprintf("sees %s at best, the threshold is %s",
+			row.change(smallest), row.change(limit))})
+	}
+}
+
+// number returns x for a document: rounded to twelve digits, absent when it is
+// not finite.
+func number(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	x = digits(x, 12)
+	return &x
+}
+
+// overall sums up the rows: the worst of those that gate, of all when none does.
+func (j *judgement) overall() Word {
+	if len(j.failed) > 0 {
+		return Invalid
+	}
+	worst, any := Identical, slices.ContainsFunc(j.rows, func(r Row) bool { return r.Gating })
+	for _, r := range j.rows {
+		if (r.Gating || !any) && r.Verdict.rank() < worst.rank() {
+			worst = r.Verdict
+		}
+	}
+	return worst
+}
