@@ -12,6 +12,7 @@ package harness
 
 import (
 	"slices"
+	"strings"
 
 	"writ/internal/canon"
 	"writ/internal/fault"
@@ -57,7 +58,7 @@ type Suite struct {
 	SourceDir string // directory whose checkout is the subject; "" when the order does not say
 	Filter    string // in the harness's own syntax; "" selects everything
 
-	Parameters    map[string]canon.Value // workload coordinates that the suite itself adds
+	Label         string                 // qualifies the names of its cases: "<Label>.<name>"; "" when it does not
 	Configuration map[string]string      // how the program was built, as it says itself
 	Runtime       map[string]string      // what runs it: comparison_context.runtime
 	Protocol      map[string]canon.Value // fixed settings of the harness, as protocol members
@@ -109,6 +110,30 @@ func All(quantities []string, status result.Status, reason, message string) Read
 		r.Quantities[q] = Measured{Status: status, Reason: reason, Unit: info.Unit}
 	}
 	return r
+}
+
+// Bare takes the label off the name of a case of s. A name without it stays as it
+// is: whoever writes a plan by hand may leave it out.
+func (s Suite) Bare(name string) string {
+	if s.Label == "" {
+		return name
+	}
+	return strings.TrimPrefix(name, s.Label+".")
+}
+
+// Owner returns the index of the suite that a planned case belongs to: the one
+// whose label it has, or the only one. -1 means that no suite has it.
+func Owner(suites []Suite, name string) int {
+	owner := -1
+	for i, s := range suites {
+		if s.Label != "" && strings.HasPrefix(name, s.Label+".") && (owner < 0 || len(s.Label) > len(suites[owner].Label)) {
+			owner = i
+		}
+	}
+	if owner < 0 && len(suites) == 1 {
+		return 0
+	}
+	return owner
 }
 
 // Set is a fixed choice of harnesses.

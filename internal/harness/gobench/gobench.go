@@ -1,6 +1,10 @@
 // Package gobench adapts the benchmarks of Go's testing package: prebuilt test
 // binaries, one process per case.
 //
+// A case is named like the function that it is: package path, full stop, name as
+// Go prints it ("example.org/mod/pkg.BenchmarkSum/small"), because one comparison
+// may cover packages whose benchmarks have the same names.
+//
 // Invariants: a case is selected by an anchored, escaped pattern per level of its
 // name, so that it is never a prefix of another; the processor count is always
 // given, so that the suffix of a name is never guessed; the binary's own time
@@ -23,7 +27,7 @@ import (
 )
 
 // Name is the adapter name in orders.
-const Name = "go-test"
+const Name = "gobench"
 
 // Members of suites[].parameters.
 const (
@@ -57,6 +61,7 @@ func (Adapter) Capabilities() order.Capabilities {
 		Parameters:     []string{ParamDir, ParamCPU},
 		Variables:      true,
 		CasePerProcess: true,
+		ManySuites:     true,
 	}
 }
 

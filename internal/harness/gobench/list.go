@@ -70,10 +70,17 @@ func (Adapter) Cases(s harness.Suite, listed []harness.Output) ([]order.Case, er
 	for _, name := range text.Names {
 		function, _, _ := strings.Cut(name, "/")
 		if functions[function] && !isGroup(name, text, reported, s.Filter) {
-			out = append(out, order.Case{Name: name, From: s.Filter})
+			out = append(out, order.Case{Name: qualified(s, name), From: s.Filter})
 		}
 	}
 	return out, nil
+}
+
+func qualified(s harness.Suite, name string) string {
+	if s.Label == "" {
+		return name
+	}
+	return s.Label + "." + name
 }
 
 // isGroup reports whether a benchmark only holds others: some are announced below
@@ -106,13 +113,14 @@ func Pattern(name string) string {
 
 // Invocation implements harness.Harness.
 func (a Adapter) Invocation(s harness.Suite, name string, p order.Precision) (harness.Invocation, error) {
-	if !isName(name) {
+	bare := s.Bare(name)
+	if !isName(bare) {
 		return harness.Invocation{}, fault.New(fault.Refused, "plan benchmark", "%q is no benchmark's name", name).At("/plan")
 	}
 	set, err := a.settings(p)
 	if err != nil {
 		return harness.Invocation{}, err
 	}
-	argv := append(benchmarkFlags(s, Pattern(name)), "-test.benchtime="+set.benchtime, "-test.count="+strconv.Itoa(set.counted+set.warmups))
+	argv := append(benchmarkFlags(s, Pattern(bare)), "-test.benchtime="+set.benchtime, "-test.count="+strconv.Itoa(set.counted+set.warmups))
 	return harness.Invocation{Argv: argv, Dir: s.Dir}, nil
 }

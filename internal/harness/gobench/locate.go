@@ -52,7 +52,7 @@ func (a Adapter) Locate(o order.Order, s order.Suite) (harness.Suite, error) {
 		Adapter: Name, Program: program, Dir: work, SourceDir: o.Target.SourceDir, Filter: s.Filter,
 		Protocol: protocol(processors), Processors: processors,
 	}
-	return out, describe(&out, o)
+	return out, describe(&out)
 }
 
 // processors settles -test.cpu. An order that says it twice must say the same.
@@ -84,7 +84,7 @@ func (a Adapter) processors(o order.Order, s order.Suite) (int, error) {
 // describe reads what the binary says about itself: package, Go version and
 // build settings. Settings that hold paths or revisions are left out, so that
 // equal builds of different commits are described alike.
-func describe(s *harness.Suite, o order.Order) error {
+func describe(s *harness.Suite) error {
 	info, err := buildinfo.ReadFile(s.Program)
 	if err != nil {
 		return fault.Wrap(err, fault.Target, "locate suite", "%s is no Go binary", s.Program).At("/suites/0/suite")
@@ -93,10 +93,7 @@ func describe(s *harness.Suite, o order.Order) error {
 	if pkg == "" {
 		return fault.New(fault.Target, "locate suite", "%s does not say of which package it is", s.Program).At("/suites/0/suite")
 	}
-	s.Parameters = map[string]canon.Value{"package": canon.StringOf(pkg)}
-	if _, taken := o.Parameters()["package"]; taken {
-		return fault.New(fault.Refused, "locate suite", `"package" is a coordinate of the suite`).At("/environment_variables/package")
-	}
+	s.Label = pkg
 	s.Version = info.GoVersion
 	s.Runtime = map[string]string{"go": info.GoVersion}
 	s.Configuration = map[string]string{}

@@ -42,8 +42,8 @@ func (a Adapter) Read(s harness.Suite, name string, p order.Precision, quantitie
 	if err != nil {
 		return harness.All(quantities, result.Failed, result.ReasonMapping, err.Error())
 	}
-	rows, strangers := rowsOf(text, name, s.Processors)
-	reading := judge(text, rows, name, set, quantities, out)
+	rows, strangers := rowsOf(text, s.Bare(name), s.Processors)
+	reading := judge(text, rows, s.Bare(name), set, quantities, out)
 	reading.Attempted = set.counted
 	reading.Warmups = min(len(rows), set.warmups)
 	reading.Facts = text.Config

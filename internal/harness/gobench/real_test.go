@@ -69,15 +69,19 @@ func TestARealBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(listed, names(cases)); diff != "" {
+	full := make([]string, len(listed))
+	for i, name := range listed {
+		full[i] = harnesstest.Package + "/pkg." + name
+	}
+	if diff := cmp.Diff(full, names(cases)); diff != "" {
 		t.Errorf("cases (-want +got):\n%s", diff)
 	}
 	want := map[string]string{ // of wall-time; every other case is a success
 		"BenchmarkStrayText": result.ReasonNoOutput, "BenchmarkFail": result.ReasonHarnessError, "BenchmarkMixed/bad": result.ReasonHarnessError,
 		"BenchmarkSkip": result.ReasonSkipped, "BenchmarkMetric": result.ReasonNoOutput, "BenchmarkFlaky": result.ReasonPartial,
 	}
-	for _, name := range listed {
-		inv, err := a.Invocation(found, name, times(3))
+	for i, name := range listed {
+		inv, err := a.Invocation(found, full[i], times(3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +89,7 @@ func TestARealBinary(t *testing.T) {
 		if strings.Contains(string(out.Stdout), "tests run") {
 			t.Errorf("%s: tests were run too", name)
 		}
-		m := a.Read(found, name, times(3), all, out).Quantities["wall-time"]
+		m := a.Read(found, full[i], times(3), all, out).Quantities["wall-time"]
 		if m.Reason != want[name] || (m.Status == result.Success) != (m.Reason == "") {
 			t.Errorf("%s: got %+v, want %q\n%s", name, m, want[name], out.Stdout)
 		}
@@ -119,8 +123,8 @@ func TestLocate(t *testing.T) {
 	if got.Program != filepath.Join(s.Build, s.Binary) || got.Dir != filepath.Join(s.Dir, "pkg") || got.Processors != 3 || got.SourceDir != s.Dir {
 		t.Errorf("got %+v", got)
 	}
-	if pkg, _ := got.Parameters["package"].String(); pkg != harnesstest.Package+"/pkg" {
-		t.Errorf("package %q", pkg)
+	if got.Label != harnesstest.Package+"/pkg" {
+		t.Errorf("label %q", got.Label)
 	}
 	if got.Configuration["CGO_ENABLED"] != "0" || got.Configuration["-trimpath"] != "true" || got.Version == "" {
 		t.Errorf("configuration %v, version %q", got.Configuration, got.Version)
@@ -169,7 +173,6 @@ func TestLocateRefusals(t *testing.T) {
 		"half a processor":    {s.Binary, map[string]any{"cpu": 1.5}, nil, fault.Refused},
 		"counts that differ":  {s.Binary, map[string]any{"cpu": 2}, map[string]string{"GOMAXPROCS": "4"}, fault.Refused},
 		"count of words":      {s.Binary, nil, map[string]string{"GOMAXPROCS": "many"}, fault.Refused},
-		"coordinate is taken": {s.Binary, nil, map[string]string{"package": "x"}, fault.Refused},
 	} {
 		o, su := sampleOrder(s, tc.parameters)
 		su.Suite, o.EnvironmentVariables = tc.suite, tc.variables

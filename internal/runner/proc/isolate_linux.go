@@ -24,8 +24,8 @@ func (s *server) isolate(iso Isolation) (what string, err error) {
 		if what, err := s.arrange(iso); err != nil {
 			return what, err
 		}
-		if err := os.Chdir(iso.Writable); err != nil {
-			return "enter the writable directory", err
+		if err := os.Chdir("/"); err != nil { // the new one
+			return "enter the root directory", err
 		}
 	}
 	if iso.User {
@@ -51,9 +51,14 @@ func (s *server) arrange(iso Isolation) (what string, err error) {
 		// confined to the own processes, only their list is not.
 		s.report.FreshProc = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "") == nil
 	}
-	for _, dir := range iso.Hide {
-		if err := hide(dir); err != nil {
+	ours := []string{iso.Writable} // mounts of our own that programs may write to
+	for _, dir := range slices.Sorted(slices.Values(iso.Hide)) { // outermost first
+		hidden, err := hide(dir)
+		if err != nil {
 			return "hide " + dir, err
+		}
+		if hidden {
+			ours = append(ours, dir)
 		}
 	}
 	for _, v := range views {
@@ -63,17 +68,26 @@ func (s *server) arrange(iso Isolation) (what string, err error) {
 	}
 	if iso.Temporary != "" {
 		for _, dir := range []string{"/tmp", "/var/tmp"} {
-			if err := bindTemporary(iso, dir); err != nil {
+			bound, err := bindTemporary(iso, dir)
+			if err != nil {
 				return "give a private " + dir, err
 			}
+			if bound {
+				ours = append(ours, dir)
+			}
+		}
+	}
+	for _, dir := range iso.Keep {
+		if err := unix.Mount(dir, dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return "keep " + dir, err
 		}
 	}
 	if err := setReadOnly("/", true, unix.AT_RECURSIVE); err != nil {
 		return "make the files read-only", err
 	}
-	for _, dir := range []string{iso.Writable, "/dev/shm"} {
-		if err := setReadOnly(dir, false, 0); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) {
-			return "keep " + dir + " writable", err
+	for _, dir := range ours {
+		if err := setReadOnly(dir, false, 0); err != nil {
+			return "leave " + dir + " writable", err
 		}
 	}
 	return s.layers(iso)
@@ -131,31 +145,29 @@ func (v view) show() error {
 	return unix.MoveMount(v.fd, "", unix.AT_FDCWD, v.path, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
-// hide covers dir with an empty file system in memory.
-func hide(dir string) error {
+// hide covers dir with an empty file system in memory. A link is passed over: it
+// leads to a directory that is hidden by its own name.
+func hide(dir string) (hidden bool, err error) {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {
-		return nil // a link leads to a directory that is hidden by its own name
+		return false, nil
 	}
-	return unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=64m")
+	return true, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=64m")
 }
 
-// bindTemporary mounts Temporary at dir, unless that would hide Writable or an
-// exposed directory: then dir stays empty and programs use TMPDIR.
-func bindTemporary(iso Isolation, dir string) error {
+// bindTemporary mounts Temporary at dir, unless dir is hidden already or that
+// would hide Writable or an exposed directory.
+func bindTemporary(iso Isolation, dir string) (bound bool, err error) {
 	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return nil
+	if err != nil || !info.IsDir() || slices.Contains(iso.Hide, dir) {
+		return false, nil
 	}
 	for _, p := range append([]string{iso.Writable}, iso.Expose...) {
 		if p == dir || strings.HasPrefix(p, dir+"/") {
-			return nil
+			return false, nil
 		}
 	}
-	if err := unix.Mount(iso.Temporary, dir, "", unix.MS_BIND, ""); err != nil {
-		return err
-	}
-	return nil
+	return true, unix.Mount(iso.Temporary, dir, "", unix.MS_BIND, "")
 }
 
 func setReadOnly(dir string, on bool, flags uint) error {

@@ -10,9 +10,10 @@ type Isolation struct {
 	IPC        bool    `json:"ipc"`        // own System V and POSIX message queues
 	Files      bool    `json:"files"`      // own mounts: everything read-only but Writable
 	Loopback   bool    `json:"loopback"`   // bring the private loopback up; still reaches nothing outside
-	Writable   string  `json:"writable"`   // the one directory that stays writable; also the working directory
+	Writable   string  `json:"writable"`   // the one directory of the host that stays writable
 	Temporary  string  `json:"temporary"`  // directory inside Writable that stands in for /tmp and /var/tmp
-	Hide       []Path  `json:"hide"`       // directories that look empty
+	Keep       []Path  `json:"keep"`       // directories inside Writable that are read-only all the same
+	Hide       []Path  `json:"hide"`       // directories that look empty; what is written there is gone with the keeper
 	Expose     []Path  `json:"expose"`     // read-only directories that stay visible inside hidden ones
 	Layer      []Layer `json:"layer"`      // directories of Writable that start with the content of another
 	BestEffort bool    `json:"bestEffort"` // a Layer that the kernel denies is left out and reported

@@ -37,7 +37,7 @@ func newGround(t *testing.T) ground {
 	g := ground{inside: filepath.Join(base, "inside"), outside: filepath.Join(base, "outside"), hidden: filepath.Join(base, "hidden")}
 	below := filepath.Join(base, "below")
 	for _, d := range []string{g.inside, g.outside, g.hidden, below,
-		filepath.Join(g.inside, "tmp"), filepath.Join(g.inside, "layer"), filepath.Join(g.inside, "work")} {
+		filepath.Join(g.inside, "tmp"), filepath.Join(g.inside, "layer"), filepath.Join(g.inside, "work"), filepath.Join(g.inside, "kept")} {
 		if err := os.Mkdir(d, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func newGround(t *testing.T) ground {
 	t.Cleanup(func() { l.Close() })
 	g.address = l.Addr().String()
 	g.iso = Isolation{User: true, Network: true, Processes: true, IPC: true, Files: true,
-		Writable: g.inside, Temporary: filepath.Join(g.inside, "tmp"), Hide: []string{g.hidden, "/run"}, BestEffort: true,
+		Writable: g.inside, Temporary: filepath.Join(g.inside, "tmp"), Hide: []string{g.hidden, "/run", "/tmp", "/dev/shm"}, Keep: []string{filepath.Join(g.inside, "kept")}, BestEffort: true,
 		Layer: []Layer{{Lower: below, Upper: filepath.Join(g.inside, "layer"), Work: filepath.Join(g.inside, "work")}}}
 	g.command = func(out *os.File) Command {
 		return Command{Argv: []string{program, g.inside, g.outside, g.address}, Dir: g.inside, Stdout: out, Stderr: out,
@@ -119,7 +119,7 @@ func TestIsolatedProgramsReachNothing(t *testing.T) {
 		t.Fatalf("%+v %v\n%s", r, err, read(t, out))
 	}
 	want := map[string]string{"write-inside": "true", "write-outside": "false", "read-hidden": "false", "dial": "false",
-		"remount": "false", "tmp": "true", "setuid": "false", "loopback": "false", "parent": "1", "processes": "2",
+		"remount": "false", "tmp": "true", "system-tmp": "true", "system-shm": "true", "write-kept": "false", "setuid": "false", "loopback": "false", "parent": "1", "processes": "2",
 		"layer": "deep", "write-layer": "true"}
 	if k.Report.Layers == 0 { // an overlay is a convenience; kernels differ
 		t.Log("no overlay here")
@@ -134,6 +134,11 @@ func TestIsolatedProgramsReachNothing(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what a program can do (-want +got):\n%s", diff)
+	}
+	for _, dir := range []string{"/tmp", "/dev/shm"} {
+		if _, err := os.Stat(filepath.Join(dir, "writ-isolation-test")); err == nil {
+			t.Errorf("a program wrote to the host's %s", dir)
+		}
 	}
 	if b, err := os.ReadFile(filepath.Join(filepath.Dir(g.inside), "below", "below")); err != nil || string(b) != "deep" {
 		t.Errorf("the lower layer was changed: %q %v", b, err)
