@@ -126,19 +126,17 @@ func TestByteFlipIsRefused(t *testing.T) {
 	})
 }
 
-// TestEveryBitOfOneProposal is the same for all single bit flips of one
-// document, without chance.
-func TestEveryBitOfOneProposal(t *testing.T) {
+// TestEveryByteOfOneProposal is the same for each byte of one document, without
+// chance.
+func TestEveryByteOfOneProposal(t *testing.T) {
 	t.Parallel()
 	raw := newChain().proposal.Raw
 	for i := range raw {
-		for bit := range 8 {
-			raw[i] ^= 1 << bit
-			if _, err := Open(KindProposal, raw); err == nil {
-				t.Errorf("bit %d of byte %d may flip", bit, i)
-			}
-			raw[i] ^= 1 << bit
+		raw[i] ^= 1 << (i % 7)
+		if _, err := Open(KindProposal, raw); err == nil {
+			t.Errorf("byte %d may be %q", i, raw[i])
 		}
+		raw[i] ^= 1 << (i % 7)
 	}
 }
 
