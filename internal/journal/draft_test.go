@@ -62,6 +62,21 @@ func TestServerWritesWhatClientsForge(t *testing.T) {
 	}
 }
 
+func TestClientsClaimNoLanding(t *testing.T) {
+	t.Parallel()
+	d := parse(t, doc{
+		"v": 1, "type": RunCompleted, "idempotency_key": "k", "run_id": "run_" + ulid, "attempt": 1, "summary": "done",
+		"candidateId": "c", "outcome": "merged", "terminalRoot": "sha256:0", "landedCommit": "abc", "handed_off_to": "run_" + other, "lane_id": "lane_" + other,
+	}, agent())
+	got, ok := ReadCompletion(d.Stored(Fill{ID: "evt_" + ulid}).Body)
+	if want := (Completion{Summary: "done"}); !ok || got != want {
+		t.Errorf("completion is %+v, want %+v", got, want)
+	}
+	if d.LaneID != "" || d.Value.Has("handed_off_to") {
+		t.Errorf("draft keeps %s", d.Value.Canonical())
+	}
+}
+
 func TestHarnessMaySpeakForAnAgentOfItsOwn(t *testing.T) {
 	t.Parallel()
 	named := with(post(), doc{"actor": doc{"kind": Agent, "id": "agt_" + other}})

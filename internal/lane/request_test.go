@@ -311,6 +311,19 @@ func TestAutonomyNeverRises(t *testing.T) {
 	w.valid()
 }
 
+// A run may be at a lower level than its lane; what it asks for is bound by the
+// run.
+func TestARunAtALowerLevelThanItsLane(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	run, lane := w.work(as(ann), solo, doc{"autonomy": 2})
+	w.must(as(solo), journal.RunFailed, doc{"run_id": run, "attempt": 1, "code": "x", "message": "y", "retryable": true})
+	again, _ := w.work(as(ann), solo, doc{"lane_id": lane, "autonomy": 1})
+	if e := w.fails(fault.Autonomy, as(solo), journal.RunRequested, doc{"goal": "x", "specialist_id": bare.ID, "parent_run_id": again, "autonomy": 2}); e.Get("most") != "1" {
+		t.Errorf("most is %q", e.Get("most"))
+	}
+}
+
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	t.Run("fan-out", func(t *testing.T) {
