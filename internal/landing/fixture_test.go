@@ -20,20 +20,26 @@ func rootOf(n int64) string     { return fmt.Sprintf("sha256:%064x", n) }
 // every transition against the schema, the reader, the independent checker and
 // its own replay.
 type desk struct {
-	t     testing.TB
+	t     tb
 	d     *Dialect
 	s     State
 	now   time.Time
 	light bool // leave out the costly checks
 
 	archive map[int64]Archived
-	trees   map[string]string // candidate id -> tree that was qualified
-	started map[string]bool   // tokens seen
 }
 
-func newDesk(t testing.TB, d *Dialect, pol Policy) *desk {
+// tb is what a test and a property have in common.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+func newDesk(t tb, d *Dialect, pol Policy) *desk {
 	t.Helper()
-	k := &desk{t: t, d: d, now: second(0), archive: map[int64]Archived{}, trees: map[string]string{}, started: map[string]bool{}}
+	k := &desk{t: t, d: d, now: second(0), archive: map[int64]Archived{}}
 	base := "main"
 	if d == V2 {
 		base = "dev/v4/v4.0"
@@ -115,18 +121,20 @@ func (k *desk) must(tr Transition, err error) Transition {
 	return tr
 }
 
-// wants checks the action of a step that has to work.
-func (k *desk) wants(want Action, tr Transition, err error) Transition {
-	k.t.Helper()
-	tr = k.must(tr, err)
-	if tr.Action != want {
-		k.t.Fatalf("action is %s, want %s (reasons %v)", tr.Action, want, tr.Reasons)
+// wants checks the action of a step that has to work: k.wants(Settled)(Settle(…)).
+func (k *desk) wants(want Action) func(Transition, error) Transition {
+	return func(tr Transition, err error) Transition {
+		k.t.Helper()
+		tr = k.must(tr, err)
+		if tr.Action != want {
+			k.t.Fatalf("action is %s, want %s (reasons %v)", tr.Action, want, tr.Reasons)
+		}
+		return tr
 	}
-	return tr
 }
 
 // refuses checks the code of a step that must not work.
-func refuses(t testing.TB, code fault.Code, err error) {
+func refuses(t tb, code fault.Code, err error) {
 	t.Helper()
 	if fault.CodeOf(err) != code {
 		t.Fatalf("got %v (%s), want %s", err, fault.CodeOf(err), code)
@@ -369,7 +377,7 @@ func policy(slots, overtakes, attempts int64) Policy {
 
 // edit changes one member of a stored document and roots it again, as a forger
 // would.
-func edit(t testing.TB, s State, pointer string, x any) canon.Value {
+func edit(t tb, s State, pointer string, x any) canon.Value {
 	t.Helper()
 	doc := must(s.Value())(t).Any().(map[string]any)
 	var at any = doc

@@ -5,6 +5,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/fault"
+	"writ/internal/schema"
 )
 
 // ProducerBody is the content behind a root that the authority takes as opaque,
@@ -88,7 +89,7 @@ type Tool struct {
 
 func (f *LockFile) shape(c *codec) {
 	c.text("path", &f.Path)
-	c.str("sha256", &f.SHA256, false, func(s string) string { return rule(hexForm.MatchString(s), "must be 64 hex digits") })
+	c.str("sha256", &f.SHA256, false, func(s string) string { return rule(isHex(s, 64), "must be 64 hex digits") })
 }
 
 func (t *Tool) shape(c *codec) {
@@ -212,29 +213,45 @@ func BuildProducer(b ProducerBody) (canon.Value, string, error) {
 		b = &ToolchainBody{Tools: slices.SortedFunc(slices.Values(x.Tools), func(a, b Tool) int { return compareUTF16(a.Name, b.Name) })}
 	}
 	v, err := write(nil, b)
+	if err == nil {
+		err = shapeOf(v)
+	}
 	if err != nil {
 		return canon.Value{}, "", err
 	}
 	return v, canon.Root(v), nil
 }
 
+// shapeOf holds a docket binding against its published schema, which knows how
+// the refs of the signed chain are spelled.
+func shapeOf(v canon.Value) error {
+	if v.Str("schema") != (*DocketBinding)(nil).Schema() {
+		return nil
+	}
+	return schema.Validate(schema.DocketBinding, v)
+}
+
 // ParseProducer reads the kept document of a body, of whatever kind its schema
 // names, and returns its root.
 func ParseProducer(v canon.Value) (ProducerBody, string, error) {
-	schema := v.Str("schema")
+	kind := v.Str("schema")
 	for _, b := range []ProducerBody{
 		&SourceIdentityBody{}, &SourcePatchBody{}, &PlanBody{}, &ClosureBody{}, &DependencyBody{},
 		&ToolchainBody{}, &EnvironmentBody{}, &DomainBody{}, &EvidenceBody{}, &DocketBinding{},
 	} {
-		if b.Schema() != schema {
+		if b.Schema() != kind {
 			continue
 		}
-		if err := read(nil, v, b); err != nil {
+		err := read(nil, v, b)
+		if err == nil {
+			err = shapeOf(v)
+		}
+		if err != nil {
 			return nil, "", err
 		}
 		return b, canon.Root(v), nil
 	}
-	return nil, "", fault.New(fault.UnknownKind, "read producer root", "%q is no producer root", schema).At("/schema")
+	return nil, "", fault.New(fault.UnknownKind, "read producer root", "%q is no producer root", kind).At("/schema")
 }
 
 // ClosureRoot returns the closure root of a merged tree.

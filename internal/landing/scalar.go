@@ -2,7 +2,6 @@ package landing
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,14 +10,25 @@ import (
 	"writ/internal/canon"
 )
 
-var (
-	rootForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	shaForm  = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	hexForm  = regexp.MustCompile(`^[0-9a-f]{64}$`)
-)
+// isHex reports whether s is n lower-case hex digits.
+func isHex(s string, n int) bool {
+	if len(s) != n {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
 
-func isRoot(s string) bool { return rootForm.MatchString(s) }
-func isSHA(s string) bool  { return shaForm.MatchString(s) }
+func isRoot(s string) bool {
+	hex, ok := strings.CutPrefix(s, "sha256:")
+	return ok && isHex(hex, 64)
+}
+
+func isSHA(s string) bool { return isHex(s, 40) }
 
 // isSpace is what ECMAScript calls white space or a line terminator: Unicode
 // White_Space without U+0085, and the byte order mark.

@@ -13,7 +13,7 @@ import (
 
 // vectors is testdata/vectors.json: documents and roots that were computed by
 // an independent implementation.
-func vectors(t testing.TB) canon.Value {
+func vectors(t tb) canon.Value {
 	t.Helper()
 	b, err := os.ReadFile("testdata/vectors.json")
 	if err != nil {
@@ -23,8 +23,8 @@ func vectors(t testing.TB) canon.Value {
 }
 
 // must turns an error into a failed test: must(f())(t).
-func must[T any](x T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
+func must[T any](x T, err error) func(tb) T {
+	return func(t tb) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func must[T any](x T, err error) func(testing.TB) T {
 	}
 }
 
-func at(t testing.TB, v canon.Value, pointer string) canon.Value {
+func at(t tb, v canon.Value, pointer string) canon.Value {
 	t.Helper()
 	x, ok := v.At(pointer)
 	if !ok {
@@ -42,7 +42,7 @@ func at(t testing.TB, v canon.Value, pointer string) canon.Value {
 	return x
 }
 
-func str(t testing.TB, v canon.Value, pointer string) string {
+func str(t tb, v canon.Value, pointer string) string {
 	t.Helper()
 	s, _ := at(t, v, pointer).String()
 	return s
@@ -52,7 +52,7 @@ func str(t testing.TB, v canon.Value, pointer string) string {
 func second(n int) time.Time { return time.Date(2026, 8, 12, 0, 0, n, 0, time.UTC) }
 
 // same compares a state with a snapshot of the vectors, member by member.
-func same(t testing.TB, s State, snapshot canon.Value) {
+func same(t tb, s State, snapshot canon.Value) {
 	t.Helper()
 	got := must(s.Value())(t)
 	if !canon.Equal(got, snapshot) {
@@ -61,7 +61,7 @@ func same(t testing.TB, s State, snapshot canon.Value) {
 }
 
 // submission reads a producer's input of the vectors.
-func submission(t testing.TB, v canon.Value) Submission {
+func submission(t tb, v canon.Value) Submission {
 	t.Helper()
 	s := Submission{QualificationDomains: []string{}}
 	n, _ := at(t, v, "/pullRequestNumber").Int()
@@ -266,7 +266,7 @@ func TestVectorsAreValid(t *testing.T) {
 	}
 }
 
-func wantText(t testing.TB, what, got, want string) {
+func wantText(t tb, what, got, want string) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s\n got %s\nwant %s", what, got, want)
