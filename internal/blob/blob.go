@@ -16,10 +16,14 @@ import (
 	"writ/internal/fault"
 )
 
+// MaxBytes is the largest blob: a producer that never ends must not fill the disk.
+const MaxBytes = 1 << 30
+
 // Store keeps blobs.
 type Store interface {
 	// Put reads r to its end and keeps the bytes. It MUST be durable before it
-	// returns, and MUST keep nothing when r fails.
+	// returns, and MUST keep nothing when r fails. More than MaxBytes fail with
+	// fault.TooLarge; a fault of r is returned as it is.
 	Put(ctx context.Context, r io.Reader) (canon.Digest, int64, error)
 	// Open returns a blob and its size; fault.NotFound when there is none. The
 	// caller closes it. Reading to the end fails with fault.Corrupt when the
@@ -42,5 +46,9 @@ func Get(ctx context.Context, s Store, d canon.Digest, limit int64) ([]byte, err
 	if n > limit {
 		return nil, fault.New(fault.TooLarge, "read blob", "%s has %d bytes, more than %d", d, n, limit)
 	}
-	return io.ReadAll(r)
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }

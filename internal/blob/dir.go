@@ -8,9 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"writ/internal/canon"
 	"writ/internal/fault"
@@ -21,20 +21,32 @@ type Dir struct{ root string }
 
 var _ Store = (*Dir)(nil)
 
+// abandoned is how old a half-written file is before it is taken for one that
+// an earlier process left. Younger ones may belong to another process.
+const abandoned = 24 * time.Hour
+
 // Open opens the store in a folder, which is made when it is not there. What an
-// earlier process left half written is removed.
+// earlier process left half written is removed after a day.
 func Open(root string) (*Dir, error) {
-	for _, dir := range []string{root, filepath.Join(root, "tmp")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fault.Wrap(err, fault.Unavailable, "open blobs", "%s cannot be made", dir)
+	tmp := filepath.Join(root, "tmp")
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "open blobs", "%s cannot be made", tmp)
+	}
+	for _, dir := range []string{root, filepath.Dir(root)} {
+		if err := syncDir(dir); err != nil {
+			return nil, fault.Wrap(err, fault.Unavailable, "open blobs", "%s cannot be synced", dir)
 		}
 	}
-	left, err := os.ReadDir(filepath.Join(root, "tmp"))
+	left, err := os.ReadDir(tmp)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "open blobs", "%s cannot be read", root)
+		return nil, fault.Wrap(err, fault.Unavailable, "open blobs", "%s cannot be read", tmp)
 	}
 	for _, f := range left {
-		if err := os.Remove(filepath.Join(root, "tmp", f.Name())); err != nil {
+		info, err := f.Info()
+		if err != nil || time.Since(info.ModTime()) < abandoned {
+			continue // gone meanwhile, or still being written
+		}
+		if err := os.Remove(filepath.Join(tmp, f.Name())); err != nil {
 			return nil, fault.Wrap(err, fault.Unavailable, "open blobs", "%s cannot be removed", f.Name())
 		}
 	}
@@ -47,7 +59,7 @@ func (d *Dir) path(sum canon.Digest) string {
 }
 
 // Put implements Store: a temporary file, synced, renamed into place, and the
-// folder synced.
+// folders synced. A damaged file under the same digest is replaced.
 func (d *Dir) Put(ctx context.Context, r io.Reader) (canon.Digest, int64, error) {
 	f, err := os.CreateTemp(filepath.Join(d.root, "tmp"), "put-")
 	if err != nil {
@@ -55,12 +67,15 @@ func (d *Dir) Put(ctx context.Context, r io.Reader) (canon.Digest, int64, error)
 	}
 	sum, n, err := d.fill(ctx, f, r)
 	if err == nil {
-		err = d.place(f.Name(), sum)
+		err = d.place(ctx, f.Name(), sum)
 	}
 	if rerr := os.Remove(f.Name()); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-		err = errors.Join(err, rerr)
+		err = errors.Join(err, wrap(rerr, "remove a file"))
 	}
-	return sum, n, err
+	if err != nil {
+		return canon.Digest{}, 0, err
+	}
+	return sum, n, nil
 }
 
 // fill writes r into f, syncs and closes it.
@@ -71,8 +86,15 @@ func (d *Dir) fill(ctx context.Context, f *os.File, r io.Reader) (sum canon.Dige
 		}
 	}()
 	h := sha256.New()
-	if n, err = io.Copy(io.MultiWriter(f, h), cancelled{ctx, r}); err != nil {
-		return sum, 0, put(err)
+	src := &source{ctx: ctx, r: io.LimitReader(r, MaxBytes+1)}
+	if n, err = io.Copy(io.MultiWriter(f, h), src); err != nil {
+		if src.err != nil {
+			return sum, 0, src.err
+		}
+		return sum, 0, wrap(err, "write a file")
+	}
+	if n > MaxBytes {
+		return sum, 0, fault.New(fault.TooLarge, "put blob", "the bytes are more than %d", int64(MaxBytes))
 	}
 	if err = f.Sync(); err != nil {
 		return sum, 0, wrap(err, "sync a file")
@@ -81,27 +103,18 @@ func (d *Dir) fill(ctx context.Context, f *os.File, r io.Reader) (sum canon.Dige
 	return sum, n, nil
 }
 
-// put tells a reader that gave too much from a disk that takes no more.
-func put(err error) error {
-	var big *http.MaxBytesError
-	if errors.As(err, &big) {
-		return fault.Wrap(err, fault.TooLarge, "put blob", "the bytes are more than %d", big.Limit)
-	}
-	return wrap(err, "write a file")
-}
-
-// place moves a finished file to its name, unless the same bytes are there.
-func (d *Dir) place(from string, sum canon.Digest) error {
+// place moves a finished file to its name, unless the same bytes are there. The
+// folders are synced either way: whoever put them there may not have come to it.
+func (d *Dir) place(ctx context.Context, from string, sum canon.Digest) error {
 	to := d.path(sum)
-	if _, err := os.Stat(to); err == nil {
-		return nil
-	}
 	dir := filepath.Dir(to)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return wrap(err, "make a folder")
 	}
-	if err := os.Rename(from, to); err != nil {
-		return wrap(err, "move a file into place")
+	if !d.sound(ctx, sum) {
+		if err := os.Rename(from, to); err != nil {
+			return wrap(err, "move a file into place")
+		}
 	}
 	for _, folder := range []string{dir, filepath.Dir(dir), d.root} {
 		if err := syncDir(folder); err != nil {
@@ -109,6 +122,16 @@ func (d *Dir) place(from string, sum canon.Digest) error {
 		}
 	}
 	return nil
+}
+
+// sound reports whether the blob is there and has its bytes.
+func (d *Dir) sound(ctx context.Context, sum canon.Digest) bool {
+	r, _, err := d.Open(ctx, sum)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, &source{ctx: ctx, r: r})
+	return errors.Join(err, r.Close()) == nil
 }
 
 func syncDir(path string) error {
@@ -156,7 +179,7 @@ func (d *Dir) List(ctx context.Context) iter.Seq2[canon.Digest, error] {
 			case err != nil:
 				return err
 			case ctx.Err() != nil:
-				return ctx.Err()
+				return wrap(ctx.Err(), "list blobs")
 			case e.IsDir() && path == filepath.Join(d.root, "tmp"):
 				return fs.SkipDir
 			case e.IsDir():
@@ -223,22 +246,31 @@ func (c *checked) Read(b []byte) (int, error) {
 
 func (c *checked) Close() error { return c.f.Close() }
 
-// cancelled stops reading when its context ends.
-type cancelled struct {
+// source reads what is put, and tells a source that fails from a disk that
+// does. It stops when its context ends.
+type source struct {
 	ctx context.Context
 	r   io.Reader
+	err error
 }
 
-func (c cancelled) Read(b []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
+func (s *source) Read(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		s.err = wrap(err, "read")
+		return 0, s.err
 	}
-	return c.r.Read(b)
+	n, err := s.r.Read(b)
+	if _, known := fault.As(err); known {
+		s.err = err
+	} else if err != nil && err != io.EOF {
+		s.err = fault.Wrap(err, fault.Unavailable, "put blob", "the bytes could not be read to their end")
+	}
+	return n, err
 }
 
 func wrap(err error, what string) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+		return fault.Wrap(err, fault.Cancelled, "keep blob", "given up by the caller")
 	}
 	return fault.Wrap(err, fault.Unavailable, "keep blob", "could not %s", what)
 }
