@@ -171,11 +171,11 @@ func (c *checker) leftovers() error {
 	}
 	return c.each("CheckStrays", nil, func(scan scanner) error {
 		var what string
-		var at int64
-		if err := scan(&what, &at); err != nil {
+		var number, count int64
+		if err := scan(&what, &number, &count); err != nil {
 			return err
 		}
-		return c.add("", fmt.Sprintf("%s %d", what, seqOf(at)), "belongs to a workspace that does not exist")
+		return c.add("", fmt.Sprintf("workspace %d", number), "does not exist and has %d %s", count, what)
 	})
 }
 

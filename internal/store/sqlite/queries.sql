@@ -220,6 +220,8 @@ SELECT w.name, c.kind, c.key FROM cells c
  ORDER BY 1, 2, 3;
 
 -- name: CheckStrays
-SELECT 'event', place FROM events WHERE place >> 44 NOT IN (SELECT number FROM workspaces)
+SELECT 'events', place >> 44, count(*) FROM events
+ WHERE place >> 44 NOT IN (SELECT number FROM workspaces) GROUP BY 2
  UNION ALL
-SELECT 'document', place FROM documents WHERE place >> 44 NOT IN (SELECT number FROM workspaces);
+SELECT 'documents', place >> 44, count(*) FROM documents
+ WHERE place >> 44 NOT IN (SELECT number FROM workspaces) GROUP BY 2;
