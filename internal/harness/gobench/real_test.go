@@ -160,19 +160,19 @@ func TestLocateRefusals(t *testing.T) {
 		variables  map[string]string
 		want       fault.Code
 	}{
-		"missing":             {"none.test", nil, nil, fault.Target},
-		"not executable":      {"data", nil, nil, fault.Target},
-		"not Go":              {"script", nil, nil, fault.Target},
-		"a directory":         {".", nil, nil, fault.Target},
-		"outside":             {"../x.test", nil, nil, fault.OutsidePath},
-		"absolute":            {plain, nil, nil, fault.OutsidePath},
-		"directory outside":   {s.Binary, map[string]any{"dir": "../x"}, nil, fault.OutsidePath},
-		"directory absent":    {s.Binary, map[string]any{"dir": "x"}, nil, fault.Target},
-		"directory no text":   {s.Binary, map[string]any{"dir": 1}, nil, fault.OutsidePath},
-		"no processor":        {s.Binary, map[string]any{"cpu": 0}, nil, fault.Refused},
-		"half a processor":    {s.Binary, map[string]any{"cpu": 1.5}, nil, fault.Refused},
-		"counts that differ":  {s.Binary, map[string]any{"cpu": 2}, map[string]string{"GOMAXPROCS": "4"}, fault.Refused},
-		"count of words":      {s.Binary, nil, map[string]string{"GOMAXPROCS": "many"}, fault.Refused},
+		"missing":            {"none.test", nil, nil, fault.Target},
+		"not executable":     {"data", nil, nil, fault.Target},
+		"not Go":             {"script", nil, nil, fault.Target},
+		"a directory":        {".", nil, nil, fault.Target},
+		"outside":            {"../x.test", nil, nil, fault.OutsidePath},
+		"absolute":           {plain, nil, nil, fault.OutsidePath},
+		"directory outside":  {s.Binary, map[string]any{"dir": "../x"}, nil, fault.OutsidePath},
+		"directory absent":   {s.Binary, map[string]any{"dir": "x"}, nil, fault.Target},
+		"directory no text":  {s.Binary, map[string]any{"dir": 1}, nil, fault.OutsidePath},
+		"no processor":       {s.Binary, map[string]any{"cpu": 0}, nil, fault.Refused},
+		"half a processor":   {s.Binary, map[string]any{"cpu": 1.5}, nil, fault.Refused},
+		"counts that differ": {s.Binary, map[string]any{"cpu": 2}, map[string]string{"GOMAXPROCS": "4"}, fault.Refused},
+		"count of words":     {s.Binary, nil, map[string]string{"GOMAXPROCS": "many"}, fault.Refused},
 	} {
 		o, su := sampleOrder(s, tc.parameters)
 		su.Suite, o.EnvironmentVariables = tc.suite, tc.variables

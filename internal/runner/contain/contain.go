@@ -44,6 +44,7 @@ type Params struct {
 	ModCache   string   // a module cache to read modules from, offline; "" for none
 	BuildCache string   // a build cache to start with, never written to; "" for none
 	ReadOnly   []string // further directories that stay visible
+	Hide       []string // further directories that programs must not see, such as the host's own data
 	Loopback   bool     // a private loopback, for programs that talk to themselves
 	Now        func() time.Time
 }
@@ -93,7 +94,7 @@ func New(ctx context.Context, p Params) (e *Environment, err error) {
 	if err := e.layout(); err != nil {
 		return e, err
 	}
-	if e.keeper, err = proc.Start(ctx, e.isolation(nil)); err != nil {
+	if e.keeper, err = proc.Start(ctx, e.isolation(layerMain)); err != nil {
 		return e, err
 	}
 	if err := e.prove(ctx); err != nil {
@@ -205,7 +206,7 @@ func (e *Environment) Observer(ctx context.Context) (proc.Launcher, error) {
 		return nil, fault.New(fault.State, "observe environment", "environment %s is destroyed", e.id)
 	}
 	if e.observer == nil {
-		k, err := proc.Start(ctx, e.isolation([]string{e.area("w")}))
+		k, err := proc.Start(ctx, e.isolation(layerObserver, e.area("w")))
 		if err != nil {
 			return nil, err
 		}
@@ -231,10 +232,10 @@ func (e *Environment) prove(ctx context.Context) error {
 		return result.Saw(canon.MustFrom(value), "", result.Before, "contain")
 	}
 	e.facts = map[string]result.Observed{
-		"containment.kind":           fact(Kind),
-		"containment.loopback":       fact(e.params.Loopback),
-		"containment.own_proc":       fact(r.FreshProc),
-		"containment.warm_buildable": fact(r.Layers > 0),
+		"containment.kind":       fact(Kind),
+		"containment.loopback":   fact(e.params.Loopback),
+		"containment.own_proc":   fact(r.FreshProc),
+		"containment.warm_cache": fact(r.Layers > 0),
 	}
 	return nil
 }

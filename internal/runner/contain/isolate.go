@@ -13,31 +13,34 @@ import (
 )
 
 // isolation says what programs of this environment lose. keep lists directories
-// of the area that they may only read.
-func (e *Environment) isolation(keep []string) proc.Isolation {
+// of the area that they may only read; layer tells the build caches of several
+// keepers apart.
+func (e *Environment) isolation(layer string, keep ...string) proc.Isolation {
 	iso := proc.Isolation{
 		User: true, Network: true, Processes: true, IPC: true, Files: true,
 		Loopback:  e.params.Loopback,
 		Writable:  e.area(),
 		Temporary: e.area("tmp"),
 		Keep:      keep,
-		Hide:      hidden(),
+		Hide:      e.hidden(),
 		Expose:    e.visible(),
 	}
-	if e.params.BuildCache != "" {
-		iso.Layer = []proc.Layer{{Lower: e.params.BuildCache, Upper: e.area("gocache"), Work: e.area("work")}}
+	if lower, err := filepath.EvalSymlinks(e.params.BuildCache); err == nil && e.params.BuildCache != "" {
+		iso.Layer = []proc.Layer{{At: e.area("gocache"), Lower: lower, Upper: e.area("layers", layer, "upper"), Work: e.area("layers", layer, "work")}}
 		iso.BestEffort = true // a cold cache is slow, not wrong
-		if keep != nil {
-			iso.Layer = nil // two overlays must not share one upper directory
-		}
 	}
 	return iso
 }
 
-// hidden are the places where a host keeps sockets, secrets and other people's
-// files.
-func hidden() []string {
-	dirs := []string{"/run", "/tmp", "/var/tmp", "/dev/shm", "/home", "/root", "/mnt", "/media", "/srv"}
+// hidden are the places where a host keeps sockets, secrets, other people's files
+// and other environments.
+func (e *Environment) hidden() []string {
+	dirs := []string{"/run", "/tmp", "/var/tmp", "/dev/shm", "/home", "/root", "/mnt", "/media", "/srv", e.params.Root}
+	for _, d := range e.params.Hide {
+		if real, err := filepath.EvalSymlinks(d); err == nil && filepath.IsAbs(real) {
+			dirs = append(dirs, real)
+		}
+	}
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) && home != "/" {
 		dirs = append(dirs, filepath.Clean(home))
 	}

@@ -13,7 +13,17 @@ import (
 )
 
 // folders of the area.
-var folders = []string{"w", "b", "home", "tmp", "gopath", "gocache", "gomodcache", "work", "scratch"}
+var folders = []string{
+	"w", "b", "home", "tmp", "gopath", "gocache", "gomodcache", "scratch",
+	"layers/" + layerMain + "/upper", "layers/" + layerMain + "/work",
+	"layers/" + layerObserver + "/upper", "layers/" + layerObserver + "/work",
+}
+
+// layers of the build cache, one for each keeper.
+const (
+	layerMain     = "main"
+	layerObserver = "observer"
+)
 
 const (
 	labelFile = "environment.json" // says what the folder is; written first, removed last

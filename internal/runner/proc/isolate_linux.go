@@ -51,7 +51,7 @@ func (s *server) arrange(iso Isolation) (what string, err error) {
 		// confined to the own processes, only their list is not.
 		s.report.FreshProc = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "") == nil
 	}
-	ours := []string{iso.Writable} // mounts of our own that programs may write to
+	ours := []string{iso.Writable}                               // mounts of our own that programs may write to
 	for _, dir := range slices.Sorted(slices.Values(iso.Hide)) { // outermost first
 		hidden, err := hide(dir)
 		if err != nil {
@@ -100,13 +100,13 @@ func (s *server) layers(iso Isolation) (what string, err error) {
 		if strings.ContainsAny(l.Lower+l.Upper+l.Work, ",:\\") {
 			err = unix.EINVAL // these have a meaning in the option string
 		} else {
-			err = unix.Mount("overlay", l.Upper, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
+			err = unix.Mount("overlay", l.At, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
 		}
 		switch {
 		case err == nil:
 			s.report.Layers++
 		case !iso.BestEffort:
-			return "layer " + l.Upper, err
+			return "layer " + l.At, err
 		}
 	}
 	return "", nil

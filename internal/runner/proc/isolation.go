@@ -15,7 +15,7 @@ type Isolation struct {
 	Keep       []Path  `json:"keep"`       // directories inside Writable that are read-only all the same
 	Hide       []Path  `json:"hide"`       // directories that look empty; what is written there is gone with the keeper
 	Expose     []Path  `json:"expose"`     // read-only directories that stay visible inside hidden ones
-	Layer      []Layer `json:"layer"`      // directories of Writable that start with the content of another
+	Layer      []Layer `json:"layer"`      // directories of Writable that look like others to begin with
 	BestEffort bool    `json:"bestEffort"` // a Layer that the kernel denies is left out and reported
 }
 
@@ -27,12 +27,13 @@ func (i Isolation) Any() bool {
 // Path is an absolute, clean directory name. One that does not exist is passed over.
 type Path = string
 
-// Layer lets Upper start with the content of Lower, without a copy and without a
-// way to change Lower.
+// Layer lets At look like Lower, without a copy: what is written there goes to
+// Upper, and Lower never changes. No two keepers may share an Upper.
 type Layer struct {
+	At    string `json:"at"`    // directory inside Writable
 	Lower string `json:"lower"` // existing directory
-	Upper string `json:"upper"` // directory inside Writable where the content appears
-	Work  string `json:"work"`  // empty scratch directory inside Writable
+	Upper string `json:"upper"` // directory inside Writable, empty or left by an earlier layer
+	Work  string `json:"work"`  // scratch directory beside Upper
 }
 
 // Report is what a keeper found after it was set up: facts, not wishes.

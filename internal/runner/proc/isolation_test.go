@@ -37,7 +37,7 @@ func newGround(t *testing.T) ground {
 	g := ground{inside: filepath.Join(base, "inside"), outside: filepath.Join(base, "outside"), hidden: filepath.Join(base, "hidden")}
 	below := filepath.Join(base, "below")
 	for _, d := range []string{g.inside, g.outside, g.hidden, below,
-		filepath.Join(g.inside, "tmp"), filepath.Join(g.inside, "layer"), filepath.Join(g.inside, "work"), filepath.Join(g.inside, "kept")} {
+		filepath.Join(g.inside, "tmp"), filepath.Join(g.inside, "layer"), filepath.Join(g.inside, "work"), filepath.Join(g.inside, "upper"), filepath.Join(g.inside, "kept")} {
 		if err := os.Mkdir(d, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func newGround(t *testing.T) ground {
 	g.address = l.Addr().String()
 	g.iso = Isolation{User: true, Network: true, Processes: true, IPC: true, Files: true,
 		Writable: g.inside, Temporary: filepath.Join(g.inside, "tmp"), Hide: []string{g.hidden, "/run", "/tmp", "/dev/shm"}, Keep: []string{filepath.Join(g.inside, "kept")}, BestEffort: true,
-		Layer: []Layer{{Lower: below, Upper: filepath.Join(g.inside, "layer"), Work: filepath.Join(g.inside, "work")}}}
+		Layer: []Layer{{At: filepath.Join(g.inside, "layer"), Lower: below, Upper: filepath.Join(g.inside, "upper"), Work: filepath.Join(g.inside, "work")}}}
 	g.command = func(out *os.File) Command {
 		return Command{Argv: []string{program, g.inside, g.outside, g.address}, Dir: g.inside, Stdout: out, Stderr: out,
 			Env: []string{helperMode + "=isolated", "TMPDIR=" + filepath.Join(g.inside, "tmp")}}
