@@ -28,10 +28,11 @@ type Params struct {
 	Contender string  // "" is the other side
 	Planned   []Pair  // what had to be measured; nil takes what was
 	Rounds    int     // rounds that were planned; 0 takes what is there
-	Sigma     func(Pair) (sd float64, ok bool)
+
 	// Sigma gives the standard deviation of the differences per round that the
 	// history of this machine shows, for minimum detectable effects. nil means no
 	// history.
+	Sigma func(Pair) (sd float64, ok bool)
 }
 
 // Outcome is a judgement: three documents that belong together.
