@@ -46,6 +46,7 @@ type Params struct {
 	ReadOnly   []string // further directories that stay visible
 	Hide       []string // further directories that programs must not see, such as the host's own data
 	Loopback   bool     // a private loopback, for programs that talk to themselves
+	Name       string   // of an environment that is made again after its owner died, see NameOf; "" for a fresh name
 	Now        func() time.Time
 }
 
@@ -83,8 +84,14 @@ func New(ctx context.Context, p Params) (e *Environment, err error) {
 	if p.Root, err = filepath.EvalSymlinks(p.Root); err != nil { // mounts follow no links
 		return nil, fault.Wrap(err, fault.Internal, op, "cannot find %s", p.Root)
 	}
-	e = &Environment{id: newID(), params: p, tools: findToolchain(p)}
+	e = &Environment{id: p.Name, params: p, tools: findToolchain(p)}
+	if e.id == "" {
+		e.id = newID()
+	}
 	e.dir = filepath.Join(p.Root, e.id)
+	if _, err := os.Lstat(e.dir); err == nil || !isName(e.id) {
+		return nil, fault.New(fault.State, op, "%q is no free name", e.id).Help("destroy what is left of it first")
+	}
 	defer func() {
 		if err != nil {
 			e.Destroy(context.WithoutCancel(ctx))
