@@ -55,14 +55,6 @@ type DocRef struct {
 	StoredAt string `json:"stored_at,omitempty"`
 }
 
-// Blob names kept bytes in each spelling that documents use.
-type Blob struct {
-	SHA256      string `json:"sha256"`
-	Size        int64  `json:"size"`
-	ObjectRef   string `json:"object_ref"`
-	ArtifactRef string `json:"artifact_ref"`
-}
-
 // Why says why something waits.
 type Why struct {
 	What    string `json:"what"`
@@ -101,13 +93,15 @@ type Request struct {
 // Me asks who the caller is.
 func (c *Client) Me(ctx context.Context) (Me, error) {
 	var out Me
-	return out, c.get(ctx, "/v1/me", nil, &out)
+	err := c.get(ctx, "/v1/me", nil, &out)
+	return out, err
 }
 
 // Host asks for the host.
 func (c *Client) Host(ctx context.Context) (Host, error) {
 	var out Host
-	return out, c.get(ctx, "/v1/host", nil, &out)
+	err := c.get(ctx, "/v1/host", nil, &out)
+	return out, err
 }
 
 // Healthy returns nil when the server answers.
@@ -116,7 +110,8 @@ func (c *Client) Healthy(ctx context.Context) error { return c.get(ctx, "/health
 // CreateParticipant adds a participant and returns it with its id.
 func (c *Client) CreateParticipant(ctx context.Context, p Participant) (Participant, error) {
 	var out Participant
-	return out, c.send(ctx, http.MethodPost, "/v1/participants", p, &out)
+	err := c.create(ctx, "/v1/participants", p, &out)
+	return out, err
 }
 
 // Participants lists them.
@@ -124,7 +119,8 @@ func (c *Client) Participants(ctx context.Context) ([]Participant, error) {
 	var out struct {
 		Participants []Participant `json:"participants"`
 	}
-	return out.Participants, c.get(ctx, "/v1/participants", nil, &out)
+	err := c.get(ctx, "/v1/participants", nil, &out)
+	return out.Participants, err
 }
 
 // CreateToken makes a token for a participant. ttlSeconds 0 lives until it is revoked.
@@ -134,7 +130,8 @@ func (c *Client) CreateToken(ctx context.Context, participantID string, scopes [
 		in["ttl_seconds"] = ttlSeconds
 	}
 	var out Token
-	return out, c.send(ctx, http.MethodPost, "/v1/tokens", in, &out)
+	err := c.create(ctx, "/v1/tokens", in, &out)
+	return out, err
 }
 
 // RevokeToken ends a token at once.
@@ -146,7 +143,8 @@ func (c *Client) RevokeToken(ctx context.Context, id string) error {
 // the JSON configuration; the stored one comes back.
 func (c *Client) PutRepository(ctx context.Context, owner, name string, config json.RawMessage) (json.RawMessage, error) {
 	var out json.RawMessage
-	return out, c.json(ctx, call{method: http.MethodPut, path: "/v1/repositories/" + url.PathEscape(owner) + "/" + url.PathEscape(name), body: config}, &out)
+	err := c.json(ctx, call{method: http.MethodPut, path: "/v1/repositories/" + url.PathEscape(owner) + "/" + url.PathEscape(name), body: of(config)}, &out)
+	return out, err
 }
 
 // Repositories lists the stored configurations.
@@ -154,31 +152,8 @@ func (c *Client) Repositories(ctx context.Context) ([]json.RawMessage, error) {
 	var out struct {
 		Repositories []json.RawMessage `json:"repositories"`
 	}
-	return out.Repositories, c.get(ctx, "/v1/repositories", nil, &out)
-}
-
-// PutBlob keeps bytes under their digest.
-func (c *Client) PutBlob(ctx context.Context, body []byte) (Blob, error) {
-	var out Blob
-	if body == nil {
-		body = []byte{}
-	}
-	return out, c.json(ctx, call{method: http.MethodPost, path: "/v1/blobs", body: body, media: "application/octet-stream"}, &out)
-}
-
-// GetBlob reads kept bytes by their hex digest. The caller closes the reader.
-func (c *Client) GetBlob(ctx context.Context, sha256 string) (io.ReadCloser, error) {
-	return c.open(ctx, "/v1/blobs/"+url.PathEscape(sha256))
-}
-
-// Document reads a document by ref, or by "sha256:" and hex, as it was accepted.
-func (c *Client) Document(ctx context.Context, ref string) ([]byte, error) {
-	body, err := c.open(ctx, "/v1/documents/"+url.PathEscape(ref))
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return io.ReadAll(body)
+	err := c.get(ctx, "/v1/repositories", nil, &out)
+	return out.Repositories, err
 }
 
 // Docket opens the docket of a run as one file. The caller closes the reader.
@@ -186,18 +161,11 @@ func (c *Client) Docket(ctx context.Context, run string) (io.ReadCloser, error) 
 	return c.open(ctx, "/v1/runs/"+url.PathEscape(run)+"/docket")
 }
 
-func (c *Client) open(ctx context.Context, path string) (io.ReadCloser, error) {
-	r, err := c.do(ctx, call{method: http.MethodGet, path: path})
-	if err != nil {
-		return nil, err
-	}
-	return r.Body, nil
-}
-
-// Run shows a run; Runs lists them, of one status or all.
+// Run shows a run.
 func (c *Client) Run(ctx context.Context, run string) (Run, error) {
 	var out Run
-	return out, c.get(ctx, "/v1/runs/"+url.PathEscape(run), nil, &out)
+	err := c.get(ctx, "/v1/runs/"+url.PathEscape(run), nil, &out)
+	return out, err
 }
 
 // Runs lists runs, of one status when that is not "".
@@ -209,13 +177,15 @@ func (c *Client) Runs(ctx context.Context, status string) ([]Run, error) {
 	var out struct {
 		Runs []Run `json:"runs"`
 	}
-	return out.Runs, c.get(ctx, "/v1/runs", q, &out)
+	err := c.get(ctx, "/v1/runs", q, &out)
+	return out.Runs, err
 }
 
-// Lane shows a lane with its trail; Lanes lists them.
+// Lane shows a lane with its trail.
 func (c *Client) Lane(ctx context.Context, lane string) (json.RawMessage, error) {
 	var out json.RawMessage
-	return out, c.get(ctx, "/v1/lanes/"+url.PathEscape(lane), nil, &out)
+	err := c.get(ctx, "/v1/lanes/"+url.PathEscape(lane), nil, &out)
+	return out, err
 }
 
 // Lanes lists lanes, open or closed ones when state says so.
@@ -227,7 +197,8 @@ func (c *Client) Lanes(ctx context.Context, state string) ([]json.RawMessage, er
 	var out struct {
 		Lanes []json.RawMessage `json:"lanes"`
 	}
-	return out.Lanes, c.get(ctx, "/v1/lanes", q, &out)
+	err := c.get(ctx, "/v1/lanes", q, &out)
+	return out.Lanes, err
 }
 
 // Documents lists the documents of a run, of the given kinds or all.
@@ -235,22 +206,25 @@ func (c *Client) Documents(ctx context.Context, run string, kinds ...string) ([]
 	var out struct {
 		Documents []DocRef `json:"documents"`
 	}
-	return out.Documents, c.get(ctx, "/v1/runs/"+url.PathEscape(run)+"/documents", url.Values{"kind": kinds}, &out)
+	err := c.get(ctx, "/v1/runs/"+url.PathEscape(run)+"/documents", url.Values{"kind": kinds}, &out)
+	return out.Documents, err
 }
 
 // Turn has the host build the turn document of a message.
 func (c *Client) Turn(ctx context.Context, run, eventID string) (DocRef, error) {
 	var out DocRef
-	return out, c.send(ctx, http.MethodPost, "/v1/runs/"+url.PathEscape(run)+"/turns", map[string]string{"event_id": eventID}, &out)
+	err := c.send(ctx, http.MethodPost, "/v1/runs/"+url.PathEscape(run)+"/turns", map[string]string{"event_id": eventID}, &out)
+	return out, err
 }
 
 // Manifest has the host fix the evidence for a review of a proposal.
 func (c *Client) Manifest(ctx context.Context, run, proposalRef string) (DocRef, error) {
 	var out DocRef
-	return out, c.send(ctx, http.MethodPost, "/v1/runs/"+url.PathEscape(run)+"/manifests", map[string]string{"proposal_ref": proposalRef}, &out)
+	err := c.send(ctx, http.MethodPost, "/v1/runs/"+url.PathEscape(run)+"/manifests", map[string]string{"proposal_ref": proposalRef}, &out)
+	return out, err
 }
 
-// Propose, Review, Decide and Answer hand in a signed document, byte for byte.
+// Propose hands in a signed proposal, byte for byte.
 func (c *Client) Propose(ctx context.Context, run string, signed []byte) (DocRef, error) {
 	return c.handIn(ctx, run, "proposals", signed)
 }
@@ -272,7 +246,8 @@ func (c *Client) Answer(ctx context.Context, run string, signed []byte) (DocRef,
 
 func (c *Client) handIn(ctx context.Context, run, what string, signed []byte) (DocRef, error) {
 	var out DocRef
-	return out, c.json(ctx, call{method: http.MethodPost, path: "/v1/runs/" + url.PathEscape(run) + "/" + what, body: signed}, &out)
+	err := c.json(ctx, call{method: http.MethodPost, path: "/v1/runs/" + url.PathEscape(run) + "/" + what, body: of(signed)}, &out)
+	return out, err
 }
 
 // Inbox lists the questions that wait for a human.
@@ -280,13 +255,15 @@ func (c *Client) Inbox(ctx context.Context) ([]Request, error) {
 	var out struct {
 		Requests []Request `json:"requests"`
 	}
-	return out.Requests, c.get(ctx, "/v1/inbox", nil, &out)
+	err := c.get(ctx, "/v1/inbox", nil, &out)
+	return out.Requests, err
 }
 
 // Landing reads the rooted state of a branch with its observation.
 func (c *Client) Landing(ctx context.Context, repository, base string) (json.RawMessage, error) {
 	var out json.RawMessage
-	return out, c.get(ctx, "/v1/landing", url.Values{"repository": {repository}, "base": {base}}, &out)
+	err := c.get(ctx, "/v1/landing", url.Values{"repository": {repository}, "base": {base}}, &out)
+	return out, err
 }
 
 // CancelLanding settles a candidate that is not landing yet as cancelled.

@@ -1,23 +1,24 @@
 // Package client is the Go SDK of a Writ server: the command line and the
 // bridges use nothing else.
 //
-// A Client is safe for concurrent use. Calls that change something carry an
-// idempotency key or a signed document, so every call may be repeated: the
-// client itself repeats those that a busy or restarting server could not take.
-// Errors are *Error with the server's closed code; branch on that, never on text.
+// A Client is safe for concurrent use. It repeats calls that a busy, restarting
+// or unreachable server could not take, with growing pauses and as late as the
+// server asks for. What it repeats is safe to repeat: writes carry an
+// idempotency key or are addressed by their content; the few calls that make
+// something new are repeated only when the server certainly did not take them.
+// Errors of the server are *Error with a closed code; branch on that, never on
+// text.
+//
+// The package holds no state beyond its connections, writes no logs, and its
+// API speaks of nothing that lives inside the server.
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -28,6 +29,8 @@ type Client struct {
 	token string
 	http  *http.Client
 	tries int
+	idle  time.Duration                              // after which a silent stream counts as dead
+	wait  func(context.Context, time.Duration) error // pauses between tries; tests replace it
 }
 
 // Option changes a client.
@@ -38,12 +41,12 @@ type Option func(*Client)
 func WithHTTP(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
 // WithTries bounds how often a call is made before its error is returned; at
-// least 1, by default 5.
+// least 1, by default 5. A subscription is not bounded.
 func WithTries(n int) Option { return func(c *Client) { c.tries = max(n, 1) } }
 
 // New makes a client of the server at base, such as http://127.0.0.1:7717.
 func New(base, token string, options ...Option) *Client {
-	c := &Client{base: strings.TrimSuffix(base, "/"), token: token, tries: 5}
+	c := &Client{base: strings.TrimSuffix(base, "/"), token: token, tries: 5, idle: 45 * time.Second, wait: pause}
 	for _, o := range options {
 		o(c)
 	}
@@ -57,149 +60,6 @@ func New(base, token string, options ...Option) *Client {
 
 // Close gives back idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
-
-// Error is a problem document of the server.
-type Error struct {
-	Status  int               `json:"status"`
-	Code    string            `json:"code"`
-	Title   string            `json:"title"`
-	Detail  string            `json:"detail"`
-	Hint    string            `json:"hint"`
-	Pointer string            `json:"pointer"`
-	Offset  *int64            `json:"offset"`
-	Fields  []Field           `json:"errors"`
-	Retry   bool              `json:"retry"`
-	Data    map[string]string `json:"data"`
-}
-
-// Field is one failure inside a document.
-type Field struct {
-	Pointer string `json:"pointer"`
-	Rule    string `json:"rule"`
-	Got     string `json:"got"`
-}
-
-// Error says what is wrong, then where.
-func (e *Error) Error() string {
-	if e.Pointer != "" {
-		return e.Detail + " (at " + e.Pointer + ")"
-	}
-	return e.Detail
-}
-
-// Code returns the server's code of err, or "" when it is none of the server's.
-func Code(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
-}
-
-// call is one request; body may be sent again.
-type call struct {
-	method, path string
-	query        url.Values
-	header       http.Header
-	body         []byte
-	media        string
-}
-
-// do makes the request, again while the server is busy or gone, and returns a
-// response whose status is below 400. The caller closes its body.
-func (c *Client) do(ctx context.Context, q call) (*http.Response, error) {
-	for i := 1; ; i++ {
-		r, err := c.once(ctx, q)
-		wait, again := retryAfter(r, err)
-		if !again || i >= c.tries {
-			if err != nil {
-				return nil, fmt.Errorf("%s %s: %w", q.method, q.path, err)
-			}
-			return check(r)
-		}
-		if r != nil {
-			drain(r)
-		}
-		if wait == 0 {
-			wait = time.Duration(1<<min(i, 6)) * 50 * time.Millisecond
-		}
-		timer := time.NewTimer(wait/2 + rand.N(wait/2+1)) // jitter: a crowd does not come back at once
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, ctx.Err()
-		case <-timer.C:
-		}
-	}
-}
-
-func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
-	target := c.base + q.path
-	if len(q.query) > 0 {
-		target += "?" + q.query.Encode()
-	}
-	var body io.Reader
-	if q.body != nil {
-		body = bytes.NewReader(q.body)
-	}
-	req, err := http.NewRequestWithContext(ctx, q.method, target, body)
-	if err != nil {
-		return nil, err
-	}
-	for name, values := range q.header {
-		req.Header[name] = values
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	if q.body != nil {
-		media := q.media
-		if media == "" {
-			media = "application/json"
-		}
-		req.Header.Set("Content-Type", media)
-	}
-	return c.http.Do(req)
-}
-
-// retryAfter says whether a call is worth repeating, and when the server said to.
-func retryAfter(r *http.Response, err error) (time.Duration, bool) {
-	if err != nil {
-		return 0, !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
-	}
-	switch r.StatusCode {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
-		seconds, _ := strconv.Atoi(r.Header.Get("Retry-After"))
-		return time.Duration(seconds) * time.Second, true
-	}
-	return 0, false
-}
-
-// maxProblem bounds what is read of an error, in bytes.
-const maxProblem = 1 << 20
-
-func check(r *http.Response) (*http.Response, error) {
-	if r.StatusCode < 400 {
-		return r, nil
-	}
-	defer drain(r)
-	raw, err := io.ReadAll(io.LimitReader(r.Body, maxProblem))
-	if err != nil {
-		return nil, fmt.Errorf("read problem: %w", err)
-	}
-	e := &Error{}
-	if json.Unmarshal(raw, e) != nil || e.Code == "" {
-		e = &Error{Code: "internal", Detail: fmt.Sprintf("the server answered %s", r.Status)}
-	}
-	e.Status = r.StatusCode
-	return nil, e
-}
-
-// drain reads what is left, so that the connection can be used again.
-func drain(r *http.Response) {
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxProblem))
-	_ = r.Body.Close()
-}
 
 // json makes a call and decodes the answer into out, unless that is nil.
 func (c *Client) json(ctx context.Context, q call, out any) error {
@@ -226,5 +86,14 @@ func (c *Client) send(ctx context.Context, method, path string, in, out any) err
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	return c.json(ctx, call{method: method, path: path, body: body}, out)
+	return c.json(ctx, call{method: method, path: path, body: of(body)}, out)
+}
+
+// create makes something new: sent twice, it would be there twice.
+func (c *Client) create(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("POST %s: %w", path, err)
+	}
+	return c.json(ctx, call{method: http.MethodPost, path: path, body: of(body), creates: true}, out)
 }
