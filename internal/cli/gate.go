@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/runner/capture"
+	"writ/internal/verdict"
+)
+
+type gateOptions struct {
+	judgeOptions
+	tree, out string
+}
+
+func (a *app) gateCommand() *cobra.Command {
+	var o gateOptions
+	c := &cobra.Command{
+		Use:   "gate",
+		Short: "judge measured results and answer pass, block or hold",
+		Long: `Judge the results of one comparison, apply the policy, show the table, and answer
+by exit status. Needs no server.
+
+` + judgeHelp + `
+
+With --tree, the content of that checkout must be the contender that was measured:
+an answer about another tree says nothing about this one.
+
+Exit status: 0 pass; 10 block; 11 hold; 12 nothing was measured; 2 the results
+cannot be judged, or are not about --tree; 6 no such folder.`,
+		Example: "  writ gate --results out --policy default\n  writ gate --results out --policy gate.json --tree . --out judged",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.gate(c.Context(), o) },
+	}
+	o.flags(c)
+	c.Flags().StringVar(&o.tree, "tree", "", "checkout that the answer is to be about")
+	c.Flags().StringVarP(&o.out, "out", "o", "", "folder for comparison.json, resultset.json, verdict.json and gate.json")
+	return c
+}
+
+// gated is what `writ gate --json` answers.
+type gated struct {
+	Gate       verdict.GateAnswer `json:"gate"`
+	Verdict    canon.Value        `json:"verdict"`
+	Comparison canon.Value        `json:"comparison"`
+	ResultSet  canon.Value        `json:"result_set"`
+}
+
+func (a *app) gate(ctx context.Context, o gateOptions) error {
+	if o.tree != "" {
+		id, err := identify(ctx, o.tree)
+		if err != nil {
+			return err
+		}
+		o.contender = id.Tree
+	}
+	out, policy, err := o.judge()
+	if err != nil {
+		return err
+	}
+	answer, err := verdict.Gate(policy, out.Verdict.Canonical())
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := keep(o.out, out, answer); err != nil {
+			return err
+		}
+	}
+	err = a.emit(gated{answer, out.Verdict, out.Comparison, out.ResultSet}, func(w io.Writer) {
+		_, _ = io.WriteString(w, verdict.Render(out.Document)+verdict.RenderGate(answer))
+	})
+	switch {
+	case err != nil:
+		return err
+	case !measured(out.Document):
+		return nothing(out.Document)
+	}
+	return answer.Err()
+}
+
+// nothing is the fault of a comparison in which no process gave a number.
+func nothing(d verdict.Document) error {
+	e := fault.New(fault.Nothing, "judge", "no case of %s was measured on both sides", d.RunKey)
+	if len(d.Failed) > 0 {
+		e = e.Help("the first reason: %s", d.Failed[0].Detail)
+	}
+	return e
+}
+
+// identify tells the content of a checkout, or of a folder without git.
+func identify(ctx context.Context, dir string) (id capture.Identity, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return id, fault.Wrap(err, fault.Usage, "identify checkout", "%s is no path", dir)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return id, fault.New(fault.NotFound, "identify checkout", "there is no folder %s", dir)
+	}
+	err = withGit(ctx, func(git capture.Git, scratch string) error {
+		id, err = capture.Checkout(ctx, git, dir, scratch)
+		return err
+	})
+	if err == nil && id.Tree == "" {
+		err = fault.New(fault.Target, "identify checkout", "the content of %s cannot be told", dir)
+	}
+	return id, err
+}
+
+// keep writes the documents of a judgement into a folder, in canonical form.
+func keep(dir string, out verdict.Outcome, answer verdict.GateAnswer) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fault.Wrap(err, fault.Usage, "write judgement", "%s cannot be made", dir)
+	}
+	for name, raw := range map[string][]byte{
+		comparisonFile: out.Comparison.Canonical(), resultSetFile: out.ResultSet.Canonical(),
+		verdictFile: out.Verdict.Canonical(), gateFile: answer.Raw(),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
+			return fault.Wrap(err, fault.Usage, "write judgement", "%s cannot be written", filepath.Join(dir, name))
+		}
+	}
+	return nil
+}
