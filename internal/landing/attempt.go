@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"writ/internal/canon"
-	"writ/internal/fault"
 )
 
 // Attempt is the one provider attempt that a warrant is admitted for: a job of a
@@ -190,111 +189,4 @@ func (a Attempt) normal() Attempt {
 		a.GitHub = &g
 	}
 	return a
-}
-
-// GitHubRun, GitHubJob and GitHubWorkflow are what the provider reports, in its
-// own words, before anything is believed. Numbers may come as text.
-type (
-	GitHubRun struct {
-		ID         int64
-		Attempt    int64
-		Repository string // full name
-		WorkflowID int64
-		Event      string
-		HeadSHA    string
-		HeadBranch string
-		Status     string
-		Conclusion string
-	}
-	GitHubJob struct {
-		ID              int64
-		Name            string
-		Status          string
-		Conclusion      string
-		StartedAt       Timestamp
-		CompletedAt     Timestamp
-		RunnerID        int64
-		RunnerName      string
-		RunnerGroupID   int64
-		RunnerGroupName string
-		Labels          []string
-	}
-	GitHubWorkflow struct {
-		ID   int64
-		Path string
-	}
-	GitHubPull struct {
-		Number     int64
-		HeadSHA    string
-		BaseRef    string
-		Repository string // full name of the base repository
-		State      string // open or closed
-		Merged     bool
-		InQueue    bool // still an entry of the merge queue
-	}
-)
-
-const landingJobName = "Landing authority"
-
-// GitHubDerivation is what an attempt is derived from at admission.
-type GitHubDerivation struct {
-	RunID          int64 // as the caller claims
-	RunAttempt     int64
-	MergeGroupHead string
-	Run            GitHubRun
-	Workflow       GitHubWorkflow
-	Pull           GitHubPull
-	Jobs           []GitHubJob // jobs of this run attempt
-}
-
-// DeriveGitHub makes the provider attempt of the landing candidate out of what
-// the provider reports, and refuses the first report that is about something
-// else. The group's branch must be the one that the queue made for this very
-// pull request (W5: a prefix of the base alone proves nothing).
-func DeriveGitHub(s State, d GitHubDerivation) (Attempt, GitHubJob, error) {
-	c := s.landing()
-	if c == nil {
-		return Attempt{}, GitHubJob{}, fault.New(fault.State, "derive attempt", "no candidate is landing")
-	}
-	var running []GitHubJob
-	for _, j := range d.Jobs {
-		if j.Status == "in_progress" && (j.Name == landingJobName || strings.HasSuffix(j.Name, " / "+landingJobName)) {
-			running = append(running, j)
-		}
-	}
-	checks := []struct {
-		what      string
-		got, want any
-	}{
-		{"run id", d.Run.ID, d.RunID},
-		{"run attempt", d.Run.Attempt, d.RunAttempt},
-		{"run repository", d.Run.Repository, s.Repository},
-		{"run event", d.Run.Event, "merge_group"},
-		{"run head", d.Run.HeadSHA, d.MergeGroupHead},
-		{"workflow id", d.Workflow.ID, d.Run.WorkflowID},
-		{"pull request number", d.Pull.Number, c.PullRequestNumber},
-		{"pull request head", d.Pull.HeadSHA, c.SourceHead},
-		{"pull request base", d.Pull.BaseRef, s.ProtectedBase},
-		{"pull request repository", d.Pull.Repository, s.Repository},
-		{"number of running landing jobs", len(running), 1},
-		{"merge group of this pull request", groupBelongs(d.Run.HeadBranch, s.ProtectedBase, c.PullRequestNumber), true},
-	}
-	for _, x := range checks {
-		if x.got != x.want {
-			return Attempt{}, GitHubJob{}, fault.New(fault.Evidence, "derive attempt", "%s is %v, not %v", x.what, x.got, x.want)
-		}
-	}
-	j := running[0]
-	a := Attempt{GitHub: &GitHubAttempt{
-		Repository: s.Repository, WorkflowID: d.Workflow.ID, WorkflowPath: d.Workflow.Path,
-		WorkflowRef: s.Repository + "/" + d.Workflow.Path + "@refs/heads/" + d.Run.HeadBranch,
-		WorkflowSHA: d.Run.HeadSHA, RunID: d.Run.ID, RunAttempt: d.Run.Attempt,
-		JobID: j.ID, JobName: j.Name, RunnerID: j.RunnerID, RunnerName: j.RunnerName,
-		RunnerGroupID: j.RunnerGroupID, RunnerGroupName: j.RunnerGroupName, RunnerLabels: j.Labels,
-		SourceHead: c.SourceHead, MergeGroupHead: d.MergeGroupHead, ProtectedBase: s.ProtectedBase,
-	}}.normal()
-	if _, err := write(s.dialect(), &a); err != nil {
-		return Attempt{}, GitHubJob{}, err
-	}
-	return a, j, nil
 }

@@ -288,11 +288,14 @@ func (k *desk) admit() Transition {
 	return k.must(Admit(k.s, k.admission(k.attempt()), k.now))
 }
 
-func running(a Attempt, started time.Time) Liveness {
-	if a.Git != nil {
-		return Liveness{RunnerID: a.Git.RunnerID}
+// running is what shows that the admitted attempt of a state is alive.
+func running(s State, started time.Time) Liveness {
+	if a := s.Warrant.Admitted; a == nil || a.Attempt.Git != nil {
+		return Liveness{RunnerID: "runner_1"}
 	}
-	return Liveness{RunStatus: "in_progress", JobStatus: "in_progress", JobStartedAt: At(started), PullHead: a.GitHub.SourceHead}
+	f := gitHubFacts(s, "", started.Add(time.Hour))
+	f.Run.Status, f.Job.Status, f.Job.StartedAt, f.Job.CompletedAt = "in_progress", "in_progress", At(started), ""
+	return Liveness{GitHub: &f.GitHubSnapshot}
 }
 
 // gitHubFacts is what GitHub reports about the admitted attempt once it ended;
@@ -301,16 +304,16 @@ func gitHubFacts(s State, conclusion string, observed time.Time) GitHubFacts {
 	c, w := s.landing(), s.Warrant
 	a := w.Admitted.Attempt.GitHub
 	return GitHubFacts{
-		State: s, BaseHead: hex40("e"), ObservedAt: observed,
-		Run: GitHubRun{ID: a.RunID, Attempt: a.RunAttempt, Repository: s.Repository, WorkflowID: a.WorkflowID, Event: "merge_group",
-			HeadSHA: a.MergeGroupHead, Status: "completed", Conclusion: conclusion},
-		Job: GitHubJob{ID: a.JobID, Name: a.JobName, Status: "completed", Conclusion: conclusion, RunnerID: a.RunnerID, RunnerName: a.RunnerName,
-			RunnerGroupID: a.RunnerGroupID, RunnerGroupName: a.RunnerGroupName, Labels: []string{"ubuntu-24.04", "X64"},
-			StartedAt: At(w.IssuedAt.Time().Add(2 * time.Second)), CompletedAt: At(observed.Add(-10 * time.Second))},
-		Workflow: GitHubWorkflow{ID: a.WorkflowID, Path: a.WorkflowPath},
-		Pull: GitHubPull{Number: c.PullRequestNumber, HeadSHA: c.SourceHead, BaseRef: s.ProtectedBase, Repository: s.Repository,
-			State: "open", InQueue: true},
-	}
+		State: s, BaseHead: hex40("e"), ObservedAt: observed, GitHubSnapshot: GitHubSnapshot{
+			Run: GitHubRun{ID: a.RunID, Attempt: a.RunAttempt, Repository: s.Repository, WorkflowID: a.WorkflowID, Event: "merge_group",
+				HeadSHA: a.MergeGroupHead, Status: "completed", Conclusion: conclusion},
+			Job: GitHubJob{ID: a.JobID, Name: a.JobName, Status: "completed", Conclusion: conclusion, RunnerID: a.RunnerID, RunnerName: a.RunnerName,
+				RunnerGroupID: a.RunnerGroupID, RunnerGroupName: a.RunnerGroupName, Labels: []string{"ubuntu-24.04", "X64"},
+				StartedAt: At(w.IssuedAt.Time().Add(2 * time.Second)), CompletedAt: At(observed.Add(-10 * time.Second))},
+			Workflow: GitHubWorkflow{ID: a.WorkflowID, Path: a.WorkflowPath},
+			Pull: GitHubPull{Number: c.PullRequestNumber, HeadSHA: c.SourceHead, BaseRef: s.ProtectedBase, Repository: s.Repository,
+				State: "open", InQueue: true},
+		}}
 }
 
 // readback seals what the remote shows for an outcome.

@@ -167,7 +167,7 @@ func course(t *rapid.T, d *Dialect) {
 		"landing heartbeat": func(*rapid.T) {
 			if k.s.Warrant != nil {
 				a := k.attempt()
-				step(HeartbeatLanding(k.s, HeartbeatLandingParams{Fence: k.s.Warrant.Fence(), Attempt: a, Live: running(a, k.now)}, k.now))
+				step(HeartbeatLanding(k.s, HeartbeatLandingParams{Fence: k.s.Warrant.Fence(), Attempt: a, Live: running(k.s, k.now)}, k.now))
 			}
 		},
 		"settle": func(t *rapid.T) {

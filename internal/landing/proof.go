@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"slices"
 	"strings"
 
 	"writ/internal/canon"
@@ -210,9 +211,8 @@ type NativeProof struct {
 
 // bound is a member of the proof that repeats one of the receipt.
 func (c *codec) bound(name, want string) {
-	c.str(name, &want, false, func(want string) func(string) string {
-		return func(s string) string { return rule(s == want, "is not what the receipt says") }
-	}(want))
+	got := want
+	c.str(name, &got, false, func(s string) string { return rule(s == want, "is not what the receipt says") })
 }
 
 func (p *NativeProof) shape(c *codec) {
@@ -239,22 +239,13 @@ func (p *NativeProof) shape(c *codec) {
 	c.bound("nativeExecutionReceiptRoot", p.Receipt.Root)
 	c.set("affectedPaths", &p.AffectedPaths, false, barePathRule)
 	c.roots("shardEvidenceRoots", &p.ShardEvidenceRoots)
-	if c.err == nil && !contains(p.ShardEvidenceRoots, p.Receipt.Root) {
+	if c.err == nil && !slices.Contains(p.ShardEvidenceRoots, p.Receipt.Root) {
 		c.fail("shardEvidenceRoots", "must hold the receipt's root")
 	}
 	timedRoot(c, &p.QualifiedAt, &p.ObservationRoot, &p.Root)
 	if c.err == nil && p.QualifiedAt < p.Receipt.CompletedAt {
 		c.fail("qualifiedAt", "is before the run was complete")
 	}
-}
-
-func contains(l []string, s string) bool {
-	for _, x := range l {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func barePath(s string) string {

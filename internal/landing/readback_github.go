@@ -11,11 +11,8 @@ import (
 
 // GitHubFacts is what the provider reports about an admitted attempt that ended.
 type GitHubFacts struct {
-	State      State // the state that will be settled
-	Run        GitHubRun
-	Job        GitHubJob
-	Workflow   GitHubWorkflow
-	Pull       GitHubPull
+	State State // the state that will be settled
+	GitHubSnapshot
 	BaseHead   string // commit of the protected base
 	Contained  bool   // the merge group head is that commit or an ancestor of it
 	ObservedAt time.Time
@@ -36,7 +33,10 @@ func SealGitHub(f GitHubFacts) (Readback, error) {
 		return Readback{}, fault.New(fault.State, op, "the admitted attempt is not GitHub's")
 	}
 	at := At(f.ObservedAt)
-	if err := sameRun(s, c, a, f); err != nil {
+	if err := f.isOf(op, s, c, a); err != nil {
+		return Readback{}, err
+	}
+	if err := hold(op, fact{"run status", f.Run.Status, "completed"}, fact{"job status", f.Job.Status, "completed"}); err != nil {
 		return Readback{}, err
 	}
 	if err := fresh(w.IssuedAt, at, f.Job); err != nil {
@@ -56,42 +56,6 @@ func SealGitHub(f GitHubFacts) (Readback, error) {
 		BaseHead: f.BaseHead, Contained: f.Contained, Outcome: outcome, ObservedAt: at,
 		Reason: fmt.Sprintf("GitHub run %d job %d concluded %s", f.Run.ID, f.Job.ID, f.Job.Conclusion),
 	})
-}
-
-// sameRun checks that every report is about the admitted attempt.
-func sameRun(s *State, c *Candidate, a *GitHubAttempt, f GitHubFacts) error {
-	for _, x := range []struct {
-		what      string
-		got, want any
-	}{
-		{"run id", f.Run.ID, a.RunID},
-		{"run attempt", f.Run.Attempt, a.RunAttempt},
-		{"run repository", f.Run.Repository, s.Repository},
-		{"run workflow", f.Run.WorkflowID, a.WorkflowID},
-		{"run event", f.Run.Event, "merge_group"},
-		{"run head", f.Run.HeadSHA, a.MergeGroupHead},
-		{"workflow id", f.Workflow.ID, a.WorkflowID},
-		{"workflow path", f.Workflow.Path, a.WorkflowPath},
-		{"job id", f.Job.ID, a.JobID},
-		{"job name", f.Job.Name, a.JobName},
-		{"runner id", f.Job.RunnerID, a.RunnerID},
-		{"runner name", f.Job.RunnerName, a.RunnerName},
-		{"runner group id", f.Job.RunnerGroupID, a.RunnerGroupID},
-		{"runner group name", f.Job.RunnerGroupName, a.RunnerGroupName},
-		{"pull request number", f.Pull.Number, c.PullRequestNumber},
-		{"pull request base", f.Pull.BaseRef, s.ProtectedBase},
-		{"pull request repository", f.Pull.Repository, s.Repository},
-		{"run status", f.Run.Status, "completed"},
-		{"job status", f.Job.Status, "completed"},
-	} {
-		if x.got != x.want {
-			return fault.New(fault.Evidence, "seal readback", "%s is %v, not %v", x.what, x.got, x.want)
-		}
-	}
-	if !slices.Equal(sortedSet(f.Job.Labels), a.RunnerLabels) {
-		return fault.New(fault.Evidence, "seal readback", "runner labels are not those of the admitted job")
-	}
-	return nil
 }
 
 // fresh checks that the job ran under this very warrant, by the second (W4).

@@ -185,7 +185,11 @@ func (w *step) receipt(action Action, next string) canon.Value {
 		}
 		members = append(members, value("reasons", canon.ArrayOf(list...)))
 	}
-	members = append(members, text("nextAction", nextAction[action]),
+	advice := nextAction[action]
+	if action == WarrantExpired && w.old.Warrant.Admitted == nil {
+		advice = "Release the warrant; no attempt was admitted for it."
+	}
+	members = append(members, text("nextAction", advice),
 		text("expectedOldStateRoot", w.old.StateRoot), text("nextStateRoot", next))
 	return object(members...)
 }

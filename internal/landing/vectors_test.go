@@ -139,7 +139,7 @@ func TestVectors(t *testing.T) {
 	wantText(t, "admission root", tr.ReceiptRoot, str(t, v, "/steps/5/admissionRoot"))
 	admission := tr.Receipt
 
-	tr = must(HeartbeatLanding(tr.State, HeartbeatLandingParams{Fence: fence, Attempt: attempt, Live: running(attempt, second(8))}, second(20)))(t)
+	tr = must(HeartbeatLanding(tr.State, HeartbeatLandingParams{Fence: fence, Attempt: attempt, Live: running(tr.State, second(8))}, second(20)))(t)
 	same(t, tr.State, snap("heartbeatLanding"))
 
 	facts := gitHubFacts(tr.State, "success", second(40))
