@@ -29,9 +29,8 @@ var rooms = []room{
 	{"internal/proposal", 3, "the signed chain", nil},
 	{"internal/taskpack", 3, "exact work compiled from an admitted proposal", []string{"internal/proposal"}},
 	{"internal/order", 3, "work orders", nil},
-	{"internal/policy", 3, "environment policies, which an order names", []string{"internal/order"}},
-	{"internal/result", 3, "measurement results, each of one order", []string{"internal/order", "internal/policy"}},
-	{"internal/verdict", 3, "judging the results of orders", []string{"internal/order", "internal/policy", "internal/result"}},
+	{"internal/result", 3, "measurement results, each of one order", []string{"internal/order"}},
+	{"internal/verdict", 3, "judging the results of orders", []string{"internal/order", "internal/result"}},
 	{"internal/landing", 3, "who may land", nil},
 
 	{"internal/blob", 4, "kept bytes", nil},
@@ -54,6 +53,7 @@ var rooms = []room{
 
 	{"internal/demo", 6, "the whole way, shown", nil},
 	{"internal/cli", 6, "commands", []string{"internal/demo"}},
+	{"internal/cli/gendocs", 6, "the page of commands, written from the commands", []string{"internal/cli"}},
 	{"cmd/writ", 6, "the binary", []string{"internal/cli"}},
 
 	{"internal/testkit", 0, "support of tests, for every floor; it knows none of them", nil},
