@@ -1,10 +1,13 @@
 package sqlite_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"writ/internal/canon"
@@ -13,12 +16,32 @@ import (
 	"writ/internal/store/sqlite"
 )
 
-// filled makes a closed store with a thousand events, some documents and cells,
-// and returns its file.
+// filled returns the file of a closed store with a thousand events, some
+// documents and cells. It is made once and copied.
 func filled(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "writ.db")
-	s := open(t, path)
+	image, err := sample()
+	if err == nil {
+		err = os.WriteFile(path, image, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var sample = sync.OnceValues(func() (image []byte, err error) {
+	dir, err := os.MkdirTemp("", "writ-store")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "writ.db")
+	s, err := sqlite.Open(context.Background(), sqlite.Options{Path: path})
+	if err != nil {
+		return nil, err
+	}
 	for i := range 10 {
 		c := ledger.Commit{Workspace: "ws_a", Once: &ledger.Once{Principal: "p", Key: fmt.Sprint("key", i), Fingerprint: canon.Sum(nil)}}
 		for n := range 100 {
@@ -27,15 +50,15 @@ func filled(t *testing.T) string {
 		}
 		c.Documents = []ledger.NewDocument{{Kind: "plan", Ref: fmt.Sprint("ref", i), Body: []byte(fmt.Sprint("body", i))}}
 		c.Cells = []ledger.CellWrite{{Kind: "run", Key: fmt.Sprint(i), Value: []byte("v")}}
-		if _, err := s.Commit(t.Context(), c); err != nil {
-			t.Fatal(err)
+		if _, err := s.Commit(context.Background(), c); err != nil {
+			return nil, errors.Join(err, s.Close())
 		}
 	}
 	if err := s.Close(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return path
-}
+	return os.ReadFile(path)
+})
 
 func TestCheckFindsDamage(t *testing.T) {
 	t.Parallel()

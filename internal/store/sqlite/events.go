@@ -98,6 +98,9 @@ func (p *pageReader) stretch(ctx context.Context, stmt *sql.Stmt, upto int64, ex
 	if err != nil {
 		return broken(err, "read log")
 	}
+	if p.page.Events == nil {
+		p.page.Events = make([]ledger.Event, 0, min(int64(p.q.Limit), upto-p.page.NextAfter, 256))
+	}
 	err = p.fill(rows)
 	if err = errors.Join(err, rows.Close()); err != nil {
 		return broken(err, "read log")
@@ -130,11 +133,18 @@ func (p *pageReader) fill(rows *sql.Rows) error {
 
 // Event returns one event by its id.
 func (s *Store) Event(ctx context.Context, workspace, id string) (ledger.Event, error) {
-	e, err := scanEvent(workspace, s.reader.eventByID.QueryRowContext(ctx, workspace, id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
+	rows, err := s.reader.eventByID.QueryContext(ctx, workspace, id)
+	if err != nil {
+		return ledger.Event{}, broken(err, "read event")
+	}
+	found, err := collect(rows, "read event", func(scan scanner) (ledger.Event, error) { return scanEvent(workspace, scan) })
+	if err != nil {
+		return ledger.Event{}, err
+	}
+	if len(found) == 0 {
 		return ledger.Event{}, fault.New(fault.NotFound, "read event", "no event %s", id)
 	}
-	return e, broken(err, "read event")
+	return found[0], nil
 }
 
 // eventColumns is how many columns an event has in every statement that
@@ -145,7 +155,7 @@ const eventColumns = 11
 func scanEvent(workspace string, scan scanner) (ledger.Event, error) {
 	e := ledger.Event{Workspace: workspace}
 	var at, ts int64
-	var prev, hash []byte
+	var prev, hash sql.RawBytes
 	err := scan(&at, &ts, &e.ID, &e.Type, &e.Actor, &e.SpaceID, &e.RunID, &e.LaneID, &prev, &hash, &e.Body)
 	e.Seq, e.TS = seqOf(at), time.UnixMilli(ts).UTC()
 	copy(e.Prev[:], prev)

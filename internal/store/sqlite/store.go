@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // touch makes the file and its folder, readable by the owner only: the ledger
 // holds what participants say to each other.
 func touch(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := folder(filepath.Dir(path)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -87,7 +87,26 @@ func touch(path string) error {
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	return errors.Join(f.Close(), syncFile(filepath.Dir(path)))
+}
+
+// folder makes dir and what is above it. Each new entry is synced, or the
+// folder of a durable file could be lost.
+func folder(dir string) error {
+	switch _, err := os.Stat(dir); {
+	case err == nil:
+		return nil
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	above := filepath.Dir(dir)
+	if err := folder(above); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return syncFile(above)
 }
 
 // Close waits until the commits that are queued are durable, and closes the

@@ -18,7 +18,7 @@ func pagesCoverTheLog(t *testing.T, f *fixture) {
 		want = append(want, f.commit(appending(50)).Events...)
 	}
 	for _, limit := range []int{0, 1, 7, 100, 250, 1000} {
-		if diff := cmp.Diff(want, f.read(ws, ledger.EventQuery{Limit: limit})); diff != "" {
+		if diff := cmp.Diff(numbers(want), numbers(f.read(ws, ledger.EventQuery{Limit: limit}))); diff != "" {
 			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
 		}
 	}
@@ -85,6 +85,15 @@ func mixed(f *fixture, n int) []ledger.Event {
 	return out
 }
 
+// numbers are the sequence numbers of events.
+func numbers(events []ledger.Event) []int64 {
+	out := make([]int64, len(events))
+	for i, e := range events {
+		out[i] = e.Seq
+	}
+	return out
+}
+
 func matches(q ledger.EventQuery, e ledger.Event) bool {
 	typed := len(q.Types) == 0
 	for _, t := range q.Types {
@@ -95,21 +104,21 @@ func matches(q ledger.EventQuery, e ledger.Event) bool {
 }
 
 func filtersSelect(t *testing.T, f *fixture) {
-	all := mixed(f, 2500)
+	all := mixed(f, 1500)
 	for _, q := range []ledger.EventQuery{
 		{Types: []string{"b"}},
 		{Types: []string{"b", "d", "nothing"}},
 		{RunID: "run_1"},
-		{RunID: "run_1", After: 1000},
+		{RunID: "run_1", After: 700},
 		{LaneID: "lane_1"},
 		{SpaceID: "spc_1", Limit: 1000},
 		{RunID: "run_2", LaneID: "lane_0", SpaceID: "spc_1"},
 		{RunID: "run_2", Types: []string{"a"}, Limit: 3},
-		{SpaceID: "spc_0", Types: []string{"a", "b"}, After: 2400},
+		{SpaceID: "spc_0", Types: []string{"a", "b"}, After: 1400},
 		{RunID: "run_9"},
 		{Types: []string{"nothing"}},
 		{LaneID: "run_1"}, // a run's id is not a lane's
-		{After: 2500, RunID: "run_1"},
+		{After: 1500, RunID: "run_1"},
 	} {
 		var want []ledger.Event
 		for _, e := range all {
@@ -117,7 +126,7 @@ func filtersSelect(t *testing.T, f *fixture) {
 				want = append(want, e)
 			}
 		}
-		if diff := cmp.Diff(want, f.read(ws, q)); diff != "" {
+		if diff := cmp.Diff(numbers(want), numbers(f.read(ws, q))); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", q, diff)
 		}
 	}
