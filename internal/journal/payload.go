@@ -149,3 +149,13 @@ const (
 func Closed(laneID, outcome string) Payload {
 	return Payload{LaneClosed, []canon.Member{textMember("lane_id", laneID), textMember("outcome", outcome)}}
 }
+
+// Joined is participant.joined.
+func Joined(participantID, kind, name string) Payload {
+	return Payload{Type: ParticipantJoined}.With("participant_id", participantID).With("kind", kind).With("name", Clip(name, maxName))
+}
+
+// Created is workspace.created.
+func Created(name string) Payload {
+	return Payload{Type: WorkspaceCreated}.With("name", Clip(name, maxName))
+}

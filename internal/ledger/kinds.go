@@ -18,6 +18,7 @@ const (
 	KindRunFact          = "run-fact"
 	KindExperimentResult = "experiment-result"
 	KindExecution        = "execution"
+	KindDestruction      = "environment-destruction"
 
 	KindOrder      = "work-order"
 	KindResult     = "order-result"
@@ -30,12 +31,15 @@ const (
 	KindDocketBinding = "docket-binding"
 	KindProducerRoot  = "landing-producer-root"
 	KindSourceProof   = "landing-source-proof"
+	KindRunReceipt    = "landing-run-receipt"
 	KindNativeProof   = "landing-native-proof"
 	KindContract      = "landing-qualification-contract"
 	KindQualReceipt   = "landing-qualification-receipt"
 	KindAdmission     = "landing-admission"
 	KindReadback      = "landing-readback"
-	KindLandingState  = "landing-state" // a snapshot of the rooted document that a transition of this run made
+	KindSettlement    = "landing-settlement" // why somebody ended a candidate that was not landing
+	KindLandingState  = "landing-state"      // a snapshot of the rooted document
+	KindLandingStep   = "landing-step"       // one transition: operation, and the states around it
 )
 
 // Cell kinds.

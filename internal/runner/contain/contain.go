@@ -204,22 +204,59 @@ func (e *Environment) Run(ctx context.Context, c proc.Command) (proc.Result, err
 	return e.keeper.Run(ctx, c)
 }
 
-// Observer is a launcher whose programs cannot change the worktrees either. It
-// lives as long as the environment.
-func (e *Environment) Observer(ctx context.Context) (proc.Launcher, error) {
+// Observer returns the same place for programs that only look: worktrees and what
+// was built are read-only to them. It is what programs are measured in, so that
+// one side cannot touch the other.
+func (e *Environment) Observer(ctx context.Context) (*Observer, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.gone != nil {
 		return nil, fault.New(fault.State, "observe environment", "environment %s is destroyed", e.id)
 	}
 	if e.observer == nil {
-		k, err := proc.Start(ctx, e.isolation(layerObserver, e.area("w")))
+		k, err := proc.Start(ctx, e.isolation(layerObserver, e.area("w"), e.area("b")))
 		if err != nil {
+			return nil, err
+		}
+		if err := checkReport(k.Report, e.params.Loopback); err != nil {
+			k.Close()
 			return nil, err
 		}
 		e.observer = k
 	}
-	return e.observer, nil
+	return &Observer{Environment: e, keeper: e.observer}, nil
+}
+
+// Observer is an environment in which worktrees and builds cannot be changed. It
+// lives as long as the environment.
+type Observer struct {
+	*Environment
+	keeper *proc.Keeper
+}
+
+// Run implements proc.Launcher.
+func (o *Observer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	return o.keeper.Run(ctx, c)
+}
+
+// Scratch makes an empty directory that programs inside can write to. Links that
+// programs have left in the way are not followed out of the area.
+func (e *Environment) Scratch() (dir string, remove func() error, err error) {
+	const op = "make scratch directory"
+	area, err := os.OpenRoot(e.area())
+	if err != nil {
+		return "", nil, fault.Wrap(err, fault.State, op, "environment %s has no area", e.id)
+	}
+	defer area.Close()
+	name := newID()
+	if err := area.Mkdir("scratch/"+name, 0o755); err != nil {
+		return "", nil, fault.Wrap(err, fault.NotContained, op, "scratch was replaced")
+	}
+	dir = e.area("scratch", name)
+	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir {
+		return "", nil, fault.Wrap(err, fault.NotContained, op, "scratch was replaced")
+	}
+	return dir, func() error { return os.RemoveAll(dir) }, nil
 }
 
 // Facts are what results record about the place, as parts of environment.system.

@@ -1,0 +1,141 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"strings"
+
+	"writ/internal/blob"
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/proposal"
+	"writ/internal/taskpack"
+)
+
+// The name of a candidate ends in "@" and the commit that it changes, so that
+// author, reviewer and chair all sign which commit they mean.
+var candidateName = regexp.MustCompile(`^change:[a-z0-9][a-z0-9._-]{0,99}@([0-9a-f]{40})$`)
+
+// CandidateName spells the name of a candidate over a base commit.
+func CandidateName(slug, base string) string { return "change:" + slug + "@" + base }
+
+// BaseOf is the commit that the proposal's candidate changes.
+func BaseOf(p proposal.Proposal) (string, error) {
+	m := candidateName.FindStringSubmatch(p.Candidate.Ref)
+	if m == nil {
+		return "", fault.New(fault.Invalid, "read candidate", "%q does not name a base commit", p.Candidate.Ref).
+			At("/candidate/ref").Help("name it change:WORDS@COMMIT, with the full id of the commit that is changed")
+	}
+	return m[1], nil
+}
+
+func (h *Host) putBlob(ctx context.Context, body []byte) (canon.Digest, error) {
+	d, _, err := h.Blobs.Put(ctx, bytes.NewReader(body))
+	return d, err
+}
+
+func (h *Host) blob(ctx context.Context, d canon.Digest, limit int64) ([]byte, error) {
+	return blob.Get(ctx, h.Blobs, d, limit)
+}
+
+// material is the bytes behind a proposal.
+type material struct {
+	candidate taskpack.Candidate
+	patches   map[string]taskpack.Patch // by ref
+}
+
+// material reads the candidate and its patches from the object store.
+func (h *Host) material(ctx context.Context, p proposal.Proposal) (material, error) {
+	d, err := proposal.ParseDigest(p.Candidate.Digest)
+	if err != nil {
+		return material{}, err
+	}
+	raw, err := h.blob(ctx, d, taskpack.MaxCandidate)
+	if err != nil {
+		return material{}, missing(err, "/candidate/digest", p.Candidate.Artifact)
+	}
+	m := material{patches: map[string]taskpack.Patch{}}
+	if m.candidate, err = taskpack.ParseCandidate(raw); err != nil {
+		return m, err
+	}
+	if m.candidate.Digest() != p.Candidate.Digest {
+		return m, fault.New(fault.Spelling, "read candidate", "the stored candidate is not in canonical form").
+			At("/candidate/digest").Help("store the canonical bytes (RFC 8785)")
+	}
+	for _, s := range m.candidate.Steps {
+		if s.Kind != taskpack.StepPatch {
+			continue
+		}
+		d, err := canon.ParseRef("artifact", s.Patch)
+		if err != nil {
+			return m, err
+		}
+		raw, err := h.blob(ctx, d, taskpack.MaxPatch)
+		if err != nil {
+			return m, missing(err, "/steps", s.Patch)
+		}
+		if m.patches[s.Patch], err = taskpack.ParsePatch(raw); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+func missing(err error, at, ref string) error {
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	return fault.New(fault.NotFound, "read candidate", "%s is not in the object store", ref).At(at).
+		Help("send the bytes first, with POST /v1/blobs")
+}
+
+// checkCandidate refuses a proposal that this host could not compile today.
+// Compiling it again at the decision is what counts.
+func (h *Host) checkCandidate(ctx context.Context, workspace string, p proposal.Proposal) error {
+	repo, err := h.repository(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	base, err := BaseOf(p)
+	if err != nil {
+		return err
+	}
+	if err := h.knowsCommit(ctx, repo, base); err != nil {
+		return err
+	}
+	_, err = h.compile(ctx, workspace, repo, p)
+	return err
+}
+
+// shown is what a reviewer reads: the proposal, the candidate and its patches.
+func (h *Host) shown(ctx context.Context, p proposal.Proposal) ([]byte, error) {
+	m, err := h.material(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	patches := make([]canon.Value, 0, len(m.patches))
+	for _, s := range m.candidate.Steps {
+		if patch, ok := m.patches[s.Patch]; ok {
+			patches = append(patches, patch.Value)
+		}
+	}
+	return canon.Marshal(map[string]canon.Value{"proposal": p.Value, "candidate": m.candidate.Value, "patches": canon.ArrayOf(patches...)})
+}
+
+// slug makes a name part of free text.
+func slug(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 60 {
+			break
+		}
+	}
+	return strings.Trim(b.String(), "-")
+}

@@ -1,0 +1,312 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/gitcmd"
+	"writ/internal/landing"
+	"writ/internal/ledger"
+	"writ/internal/order"
+	"writ/internal/result"
+)
+
+// nativeLimit is how long the native command may take.
+const nativeLimit = 30 * time.Minute
+
+// movedError says that the base has moved so that the merge gives another tree
+// than the candidate was submitted with.
+type movedError struct{ base, tree string }
+
+func (m *movedError) Error() string {
+	return "the base moved to " + m.base + ": the merged tree is " + m.tree
+}
+
+// nativeRun is a native command that succeeded.
+type nativeRun struct {
+	receipt landing.RunReceipt
+	docs    []ledger.NewDocument
+}
+
+// native runs the native command on the merged tree, in an environment of its
+// own, with a heartbeat on the lease before, during and after.
+func (j *job) native(ctx context.Context, c landing.Candidate, f landing.Fence) (n nativeRun, err error) {
+	base, commit, tree, err := j.mergeCommit(ctx)
+	if err != nil {
+		return n, err
+	}
+	if root, err := landing.ClosureRoot(tree); err != nil || root != c.ClosureRoot {
+		return n, errors.Join(err, &movedError{base, tree})
+	}
+	env, err := j.openEnvironment(ctx, j.repo, "", commit)
+	if err != nil {
+		return n, err
+	}
+	defer func() {
+		if cerr := env.close(context.WithoutCancel(ctx)); err == nil {
+			err = cerr
+		}
+	}()
+	docs, variables, err := j.gateInput(ctx, env, base, commit, tree)
+	if err != nil {
+		return n, err
+	}
+	dir, err := j.tree(ctx, env, commit)
+	if err != nil {
+		return n, err
+	}
+	if err := loginPath(ctx, env, dir); err != nil {
+		return n, err
+	}
+	j.progress(ctx, "landing", "qualifying the merged tree", -1)
+	beats, err := j.heartbeats(ctx, f)
+	if err != nil {
+		return n, err
+	}
+	started := j.Now()
+	got, err := env.execute(ctx, []string{"bash", "-lc", c.Command.Command}, dir, nativeLimit, variables...)
+	count, berr := beats()
+	if err := errors.Join(err, berr); err != nil {
+		return n, err
+	}
+	if !got.OK() {
+		return n, nativeFailure(got)
+	}
+	receipt, doc, err := landing.BuildRunReceipt(landing.RunReceipt{
+		Binding: landing.ExecutionBinding{
+			Repository: j.repo.Alias, ProtectedBase: j.repo.Base, SourceHead: c.SourceHead, QualifiedBase: base,
+			NativeCommandRoot: c.Command.Root, ToolchainRoot: c.ToolchainRoot, EnvironmentRoot: c.EnvironmentRoot,
+		},
+		StartedAt: landing.At(started), CompletedAt: landing.At(j.Now()), HeartbeatCount: count,
+	})
+	if err != nil {
+		return n, err
+	}
+	return nativeRun{receipt, append(docs, document(ledger.KindRunReceipt, j.task.Run, doc))}, nil
+}
+
+// loginPath gives login shells inside the search path that other programs have:
+// the host's profile would put its own in place.
+func loginPath(ctx context.Context, env *environment, dir string) error {
+	got, err := env.execute(ctx, []string{"bash", "-c", `printf 'export PATH=%q\n' "$PATH" > "$HOME/.bash_profile"`}, dir, time.Minute)
+	if err == nil && !got.OK() {
+		err = fault.New(fault.Harness, "prepare shell", "the profile cannot be written (%s)\n%s", endOf(got), got.output)
+	}
+	return err
+}
+
+// nativeFailure is the fault of a native command that did not succeed.
+func nativeFailure(got outcome) error {
+	code := fault.Harness
+	switch got.Exit {
+	case fault.ExitBlocked:
+		code = fault.Blocked
+	case fault.ExitHeld:
+		code = fault.OnHold
+	}
+	return fault.New(code, "qualify", "the native command did not pass (%s)\n%s", endOf(got), lastLines(got.output, 20))
+}
+
+// mergeCommit makes the merge of the change into the base as the remote has it
+// now, for trying out: what is landed later is made again.
+func (j *job) mergeCommit(ctx context.Context) (base, commit, tree string, err error) {
+	f, err := j.forge(ctx, j.repo)
+	if err != nil {
+		return "", "", "", err
+	}
+	if base, tree, err = f.MergedTree(ctx, j.repo.Base, j.task.SourceHead); err != nil {
+		return "", "", "", err
+	}
+	commit, err = f.Clone().CommitTree(ctx, gitcmd.Commit{
+		Tree: tree, Parents: []string{base, j.task.SourceHead}, Message: "merge to qualify\n",
+		Author: gitcmd.Person{Name: mergeName, Email: mergeEmail, When: j.proposal.From().UTC()},
+	})
+	return base, commit, tree, err
+}
+
+// heartbeats renews the lease now and every so often until the returned function
+// is called, which renews it once more and says how often it was renewed.
+func (j *job) heartbeats(ctx context.Context, f landing.Fence) (stop func() (int64, error), err error) {
+	var count int64
+	renew := func() error {
+		_, err := j.transition(ctx, func(s landing.State) (landing.Transition, error) {
+			return landing.HeartbeatQualification(s, landing.HeartbeatQualificationParams{Fence: f}, j.Now())
+		}, nil)
+		if err == nil {
+			count++
+		}
+		return err
+	}
+	if err := renew(); err != nil {
+		return nil, err
+	}
+	quit, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				done <- nil
+				return
+			case <-tick.C:
+				if err := renew(); err != nil {
+					done <- err
+					return
+				}
+			}
+		}
+	}()
+	return func() (int64, error) {
+		close(quit)
+		if err := <-done; err != nil {
+			return count, err
+		}
+		return count, renew()
+	}, nil
+}
+
+// gateInput puts what the gate reads into the environment: the results of the
+// compare step when the merged tree is the one they were measured on, else those
+// of a new comparison of the base with the merge.
+func (j *job) gateInput(ctx context.Context, env *environment, base, commit, tree string) (docs []ledger.NewDocument, variables []string, err error) {
+	dir, err := env.BuildDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	var parts []ledger.Document
+	if tree == j.task.SourceTree {
+		if parts, err = j.measuredParts(ctx, "compare"); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		j.progress(ctx, "landing", "the base has moved: measuring the merged tree", -1)
+		m, err := j.measure(ctx, env, "landing", base, commit)
+		if err != nil {
+			return nil, nil, err
+		}
+		docs = m.docs
+		for _, d := range docs {
+			parts = append(parts, ledger.Document{Kind: d.Kind, Ref: d.Ref, Body: d.Body, SHA256: canon.Sum(d.Body)})
+		}
+	}
+	results := filepath.Join(dir, "results")
+	if err := writeResults(results, parts); err != nil {
+		return nil, nil, err
+	}
+	policy, err := j.repo.policy()
+	if err != nil {
+		return nil, nil, err
+	}
+	files := map[string][]byte{"policy.json": policy.Raw()}
+	for name, body := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), body, 0o644); err != nil {
+			return nil, nil, fault.Wrap(err, fault.Unavailable, "prepare gate", "%s cannot be written", name)
+		}
+	}
+	self := filepath.Join(dir, "writ")
+	if err := copyProgram(j.Self, self); err != nil {
+		return nil, nil, err
+	}
+	return docs, []string{"WRIT=" + self, "WRIT_RESULTS=" + results, "WRIT_POLICY=" + filepath.Join(dir, "policy.json")}, nil
+}
+
+// measuredParts are the orders, results and judgement of a step.
+func (j *job) measuredParts(ctx context.Context, step string) ([]ledger.Document, error) {
+	docs, err := j.Store.Documents(ctx, j.workspace, ledger.DocumentFilter{
+		RunID: j.task.Run, Kinds: []string{ledger.KindOrder, ledger.KindResult, ledger.KindComparison, ledger.KindResultSet, ledger.KindVerdict},
+	})
+	if err != nil {
+		return nil, err
+	}
+	prefix := j.task.Run + "." + step + "."
+	var out []ledger.Document
+	for _, d := range docs {
+		v, err := canon.Parse(d.Body)
+		if err != nil {
+			return nil, err
+		}
+		provenance, _ := v.Get("provenance")
+		if key := v.Str("run_key") + provenance.Str("run_key"); d.Kind == ledger.KindResultSet || strings.HasPrefix(key, prefix) {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// writeResults writes the files that the gate command reads.
+func writeResults(dir string, parts []ledger.Document) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fault.Wrap(err, fault.Unavailable, "write results", "the folder cannot be made")
+	}
+	for _, d := range parts {
+		name := ""
+		switch d.Kind {
+		case ledger.KindOrder:
+			o, err := order.Parse(d.Body)
+			if err != nil {
+				return err
+			}
+			name = "workorder-" + strings.TrimPrefix(o.Ref(), "sha256:") + ".json"
+		case ledger.KindResult:
+			r, err := result.Parse(d.Body)
+			if err != nil {
+				return err
+			}
+			name = r.FileName()
+		default:
+			continue // the gate makes its own and needs none
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), d.Body, 0o644); err != nil {
+			return fault.Wrap(err, fault.Unavailable, "write results", "%s cannot be written", name)
+		}
+	}
+	return nil
+}
+
+func copyProgram(from, to string) error {
+	body, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, body, 0o755)
+	}
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "prepare gate", "this program cannot be copied into the environment")
+	}
+	return nil
+}
+
+// sourceProofOf reads the source proof that a candidate names.
+func (j *job) sourceProofOf(ctx context.Context, c landing.Candidate) (canon.Value, error) {
+	docs, err := j.Store.Documents(ctx, j.workspace, ledger.DocumentFilter{RunID: j.task.Run, Kinds: []string{ledger.KindSourceProof}})
+	if err != nil {
+		return canon.Value{}, err
+	}
+	for _, d := range docs {
+		v, err := canon.Parse(d.Body)
+		if err != nil {
+			return v, err
+		}
+		if v.Str("proofRoot") == c.SourceProofRoot {
+			return v, nil
+		}
+	}
+	return canon.Value{}, fault.New(fault.NotFound, "read source proof", "the proof %s is not stored", c.SourceProofRoot)
+}
+
+// tools are the tools whose versions the candidate names.
+func (j *job) tools(ctx context.Context) []landing.Tool {
+	tools := []landing.Tool{{Name: "writ", Version: j.Version}}
+	if v, err := gitcmd.Version(ctx); err == nil {
+		tools = append(tools, landing.Tool{Name: "git", Version: v})
+	}
+	if v, err := goVersion(ctx); err == nil {
+		tools = append(tools, landing.Tool{Name: "go", Version: v})
+	}
+	return tools
+}
