@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 
 func (a *app) startCommands() []func() *cobra.Command {
 	return []func() *cobra.Command{
-		a.serveCommand, a.initCommand, a.keyCommand, a.doctorCommand, a.fsckCommand, a.versionCommand,
+		a.demoCommand, a.serveCommand, a.initCommand, a.keyCommand, a.doctorCommand, a.fsckCommand, a.versionCommand,
 	}
 }
 
@@ -21,7 +21,7 @@ func (a *app) proposeCommands() []func() *cobra.Command {
 }
 
 func (a *app) measureCommands() []func() *cobra.Command {
-	return []func() *cobra.Command{a.orderCommand, a.compareCommand, a.gateCommand}
+	return []func() *cobra.Command{a.orderCommand, a.runCommand, a.compareCommand, a.gateCommand}
 }
 
 func (a *app) landCommands() []func() *cobra.Command {

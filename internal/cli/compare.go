@@ -52,13 +52,13 @@ type comparison struct {
 }
 
 func (a *app) compare(o judgeOptions) error {
-	out, _, err := o.judge()
+	j, err := o.judge()
 	if err != nil {
 		return err
 	}
-	err = a.emit(comparison{out.Verdict, out.Comparison, out.ResultSet}, func(w io.Writer) { _, _ = io.WriteString(w, verdict.Render(out.Document)) })
-	if err == nil && !measured(out.Document) {
-		err = nothing(out.Document)
+	err = a.emit(comparison{j.Verdict, j.Comparison, j.ResultSet}, func(w io.Writer) { _, _ = io.WriteString(w, verdict.Render(j.Document)) })
+	if err != nil {
+		return err
 	}
-	return err
+	return j.nothing()
 }

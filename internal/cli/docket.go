@@ -19,8 +19,9 @@ func (a *app) docketCommand() *cobra.Command {
 		Long: `A docket is everything that one run left behind: who asked, what was proposed
 and approved, what was measured, and why it was allowed to land. Verification
 recomputes all of it from the bytes, offline.` + "\n" + exitHelp,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: "  writ docket show run_01K…\n  writ docket verify docket.json --trust trust.json",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.docketShow(), a.docketVerify(), a.docketExport())
 	return c

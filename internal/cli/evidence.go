@@ -103,27 +103,45 @@ type judgeOptions struct {
 	contender                         string // tree of the checkout in front, "" when none was asked about
 }
 
+// judged is a judgement with the policy it was made under.
+type judged struct {
+	verdict.Outcome
+	policy   verdict.GatePolicy
+	measured bool // any process of any case succeeded
+}
+
 // judge judges what the folder holds, and holds the documents that are kept
 // beside the results against what follows from them.
-func (o judgeOptions) judge() (verdict.Outcome, verdict.GatePolicy, error) {
-	var none verdict.Outcome
-	policy, err := readPolicy(o.policy)
-	if err != nil {
-		return none, policy, err
+func (o judgeOptions) judge() (j judged, err error) {
+	if j.policy, err = readPolicy(o.policy); err != nil {
+		return j, err
 	}
 	e, err := readEvidence(o.results)
 	if err != nil {
-		return none, policy, err
+		return j, err
 	}
-	p, err := e.params(o, policy)
+	p, err := e.params(o, j.policy)
 	if err != nil {
-		return none, policy, err
+		return j, err
 	}
-	outcome, err := verdict.Judge(p)
-	if err != nil {
-		return none, policy, err
+	if j.Outcome, err = verdict.Judge(p); err != nil {
+		return j, err
 	}
-	return outcome, policy, e.recheck(outcome, p)
+	j.measured = slices.ContainsFunc(p.Results, func(r result.Result) bool { return r.Measurement.Status == result.Success })
+	return j, e.recheck(j.Outcome, p)
+}
+
+// nothing is the fault of a comparison in which no process gave a number; nil
+// when one did.
+func (j judged) nothing() error {
+	if j.measured {
+		return nil
+	}
+	e := fault.New(fault.Nothing, "judge", "no process of %s succeeded", j.Document.RunKey)
+	if len(j.Document.Failed) > 0 {
+		e = e.Help("the first reason: %s", j.Document.Failed[0].Detail)
+	}
+	return e
 }
 
 func readPolicy(name string) (verdict.GatePolicy, error) {
@@ -180,6 +198,9 @@ func (e evidence) params(o judgeOptions, policy verdict.GatePolicy) (verdict.Par
 	if len(p.Results) == 0 {
 		return p, fault.New(fault.Nothing, op, "there are no results of %q in %s", p.RunKey, o.results)
 	}
+	if err := ordered(p.Results, planned); err != nil {
+		return p, err
+	}
 	if err := o.contends(p.Results); err != nil {
 		return p, err
 	}
@@ -189,6 +210,19 @@ func (e evidence) params(o judgeOptions, policy verdict.GatePolicy) (verdict.Par
 	}
 	p.Contender, p.Sigma = o.contender, e.sigma()
 	return p, err
+}
+
+// ordered checks that the orders which results came of are there: without its
+// order nobody can tell that a case is missing.
+func ordered(results []result.Result, orders []order.Order) error {
+	for _, r := range results {
+		ref := r.WorkOrder()
+		if ref != "" && !slices.ContainsFunc(orders, func(o order.Order) bool { return o.Ref() == ref }) {
+			return fault.New(fault.Incomparable, "read results", "the order %s of result %s is not in the folder", ref, r.IngestKey).
+				Help("keep the order beside its results: what it planned must not be missing unseen")
+		}
+	}
+	return nil
 }
 
 // contends checks that the checkout in front is what was measured.
@@ -272,9 +306,4 @@ func (e evidence) recheck(o verdict.Outcome, p verdict.Params) error {
 	return verdict.Recheck(verdict.Claimed{
 		Comparison: e.claimed[comparisonFile], ResultSet: e.claimed[resultSetFile], Verdict: e.claimed[verdictFile], Gate: e.claimed[gateFile],
 	}, p.Results, p.Policy)
-}
-
-// measured reports whether any process of any case gave a number.
-func measured(d verdict.Document) bool {
-	return slices.ContainsFunc(d.Rows, func(r verdict.Row) bool { return r.N > 0 })
 }

@@ -60,38 +60,29 @@ func (a *app) gate(ctx context.Context, o gateOptions) error {
 		}
 		o.contender = id.Tree
 	}
-	out, policy, err := o.judge()
+	j, err := o.judge()
 	if err != nil {
 		return err
 	}
-	answer, err := verdict.Gate(policy, out.Verdict.Canonical())
+	answer, err := verdict.Gate(j.policy, j.Verdict.Canonical())
 	if err != nil {
 		return err
 	}
 	if o.out != "" {
-		if err := keep(o.out, out, answer); err != nil {
+		if err := keep(o.out, j.Outcome, answer); err != nil {
 			return err
 		}
 	}
-	err = a.emit(gated{answer, out.Verdict, out.Comparison, out.ResultSet}, func(w io.Writer) {
-		_, _ = io.WriteString(w, verdict.Render(out.Document)+verdict.RenderGate(answer))
+	err = a.emit(gated{answer, j.Verdict, j.Comparison, j.ResultSet}, func(w io.Writer) {
+		_, _ = io.WriteString(w, verdict.Render(j.Document)+verdict.RenderGate(answer))
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !measured(out.Document):
-		return nothing(out.Document)
+	}
+	if err := j.nothing(); err != nil {
+		return err
 	}
 	return answer.Err()
-}
-
-// nothing is the fault of a comparison in which no process gave a number.
-func nothing(d verdict.Document) error {
-	e := fault.New(fault.Nothing, "judge", "no case of %s was measured on both sides", d.RunKey)
-	if len(d.Failed) > 0 {
-		e = e.Help("the first reason: %s", d.Failed[0].Detail)
-	}
-	return e
 }
 
 // identify tells the content of a checkout, or of a folder without git.

@@ -15,8 +15,9 @@ func (a *app) keyCommand() *cobra.Command {
 		Short: "make and list the keys that you sign with",
 		Long: `Keys are Ed25519, one file each under the home folder, readable by you only.
 The node id of a key (node:did:key:…) is public; its seed never leaves the file.` + "\n" + exitHelp,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: "  writ key new ann\n  writ key list",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.keyNew(), a.keyList(), a.keyShow())
 	return c

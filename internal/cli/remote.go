@@ -171,9 +171,15 @@ func (a *app) signer(name string) (*client.Client, ident.PrivateKey, error) {
 	return c, key, err
 }
 
+// plural counts things in words.
 func plural(n int, one string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + one
+	case strings.HasSuffix(one, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(one, "y"))
+	case strings.HasSuffix(one, "s"):
+		return fmt.Sprintf("%d %ses", n, one)
 	}
 	return fmt.Sprintf("%d %ss", n, one)
 }

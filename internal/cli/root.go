@@ -105,7 +105,9 @@ step: who asked, what was proposed and approved, what was measured, and why it
 was allowed to land.
 
 Start with:
+  writ demo                      the whole way on a sample repository
   writ serve                     a server with a workspace of its own
+  writ run order.json --out DIR  execute one work order; needs no server
   writ docket verify FILE        check a docket offline
 ` + exitHelp,
 		SilenceErrors: true,

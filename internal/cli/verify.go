@@ -35,7 +35,9 @@ func (a *app) verifyCommand() *cobra.Command {
 its own content address, and that the key inside the node it names signed these
 bytes. Whether several documents fit together is what writ docket verify says.
 
-KIND is one of ` + strings.Join(kindWords(), ", ") + `.
+KIND is one of
+  ` + strings.Join(kindWords(), "\n  ") + `
+
 FILE "-" is standard input. A document that is expired is in order all the same;
 "current" says whether it may be acted on now.
 

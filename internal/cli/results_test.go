@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"writ/internal/canon"
+	"writ/internal/order"
+	"writ/internal/result"
+)
+
+const (
+	baseTree = "1111111111111111111111111111111111111111"
+	headTree = "2222222222222222222222222222222222222222"
+)
+
+// scenario says what the contender of a comparison is like.
+type scenario struct {
+	rounds int
+	factor float64 // of the contender's time
+	status result.Status
+}
+
+var scenarios = map[string]scenario{
+	"same":   {12, 1, result.Success},
+	"slower": {12, 1.3, result.Success},
+	"faster": {12, 0.7, result.Success},
+	"short":  {4, 1.3, result.Success},
+	"failed": {12, 1, result.Failed},
+}
+
+// makeResults writes the orders and results of a comparison: results DIR
+// SCENARIO [TREE of the contender]
+func makeResults(ts *testscript.TestScript, _ bool, args []string) {
+	s, ok := scenarios[args[1]]
+	if !ok {
+		ts.Fatalf("no scenario %q", args[1])
+	}
+	tree := headTree
+	if len(args) > 2 {
+		tree = args[2]
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	for round := range s.rounds {
+		for slot, side := range []string{"baseline", "contender"} {
+			if round%3 == 0 {
+				slot = 1 - slot
+			}
+			o, r, err := s.attempt(side, tree, round, 2*round+slot)
+			ts.Check(err)
+			ts.Check(os.WriteFile(filepath.Join(dir, o.FileName()), o.Raw(), 0o644))
+			ts.Check(os.WriteFile(filepath.Join(dir, r.FileName()), r.Raw(), 0o644))
+		}
+	}
+}
+
+// attempt is one process of one side.
+func (s scenario) attempt(side, tree string, round, slot int) (order.Order, result.Result, error) {
+	const runKey = "run_x.compare.1"
+	value := 1e-3 * (1 + float64((7*round)%11)*1e-4)
+	key := "base"
+	if side == "contender" {
+		key, value = "head", value*s.factor
+	} else {
+		tree = baseTree
+	}
+	o, err := order.Build(order.BuildParams{
+		RunKey: runKey, Side: side, Round: round, Seed: 7, Requester: order.Requester{Kind: order.Person, Name: "tester"},
+		Labels: map[string]string{"side": side}, Project: "sample",
+		Suites: []order.Suite{{Adapter: "go-test", Suite: "./..."}}, Quantities: []string{"wall-time"},
+		Target:    order.Target{Kind: order.WorkingTree, Path: "/sample", Source: order.Source{URI: "https://example.org/sample", Type: "git"}},
+		Precision: order.Precision{Repetitions: order.Times(1)}, Timeouts: order.Timeouts{CaseS: 1, OrderS: 10},
+		Plan: []order.Entry{{ID: "p0", Case: "BenchmarkA", Quantity: "wall-time"}},
+	})
+	if err != nil {
+		return o, result.Result{}, err
+	}
+	m := result.Measurement{Status: s.status}
+	if s.status == result.Success {
+		m.Observations = result.Values(value, value, value)
+	} else {
+		m.Reason = result.ReasonHarnessError
+	}
+	r, err := result.New(result.Document{
+		Producer:   result.Producer{Name: "writ/go-test", Version: "1", MappingVersion: "1"},
+		AttemptKey: "urn:benchx:attempt:" + key + ":" + strconv.Itoa(round),
+		Project:    "sample", Source: result.Source{URI: "https://example.org/sample"}, Revision: result.Revision{Key: key},
+		Coordinates: result.Coordinates{
+			Workload: result.Workload{Name: order.Token("BenchmarkA")}, Subject: result.Subject{Name: "sample", Components: []result.Component{{Role: result.Primary}}},
+			Quantity:          result.Quantity{Name: "wall-time", Unit: "s", Direction: result.LowerIsBetter},
+			ComparisonContext: canon.MustFrom(map[string]any{"protocol": map[string]any{"schedule": map[string]any{"kind": "random", "seed": 7}}}),
+			Environment:       result.Environment{Schema: "machine/v1", Identity: canon.MustFrom(map[string]string{"runner": "h"})},
+		},
+		Measurement: m, Procedure: result.Procedure{Round: &round, Slot: &slot},
+		Provenance: result.Provenance{
+			RunKey: runKey, StartedAt: "2026-01-02T03:04:05Z", SubjectDirty: result.Clean, BenchmarkDirty: result.Clean,
+			SubjectTree: tree, BenchmarkTree: tree, Labels: map[string]string{"side": side},
+			Info: map[string]canon.Value{result.InfoWorkOrder: canon.StringOf(o.Ref()), result.InfoPlanEntry: canon.StringOf("p0")},
+		},
+	})
+	return o, r, err
+}

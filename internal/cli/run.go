@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"writ/internal/fault"
+	"writ/internal/harness"
+	"writ/internal/harness/gobench"
+	"writ/internal/order"
+	"writ/internal/result"
+	"writ/internal/runner"
+)
+
+type runOptions struct {
+	file, out, record string
+	slot              int
+	collectors, dry   bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	o := runOptions{slot: -1}
+	c := &cobra.Command{
+		Use:   "run ORDER",
+		Short: "execute one work order and write its results; needs no server",
+		Long: `Execute a work order: refuse what cannot be honoured exactly, fix the plan, run
+one process per case, and write one result for every planned entry, whatever
+happens. Nothing is built, checked out or judged. ORDER "-" is standard input.
+
+Programs that the order brings along are run only with --allow-collectors.
+
+Exit status: 0 every entry is a success, partial or skipped; 1 some entry is an
+error or was cut off by a limit; 2 the order was refused and nothing ran;
+3 internal error; 6 no such file; 12 no case was selected; 130 interrupted, what was
+measured until then is kept.`,
+		Example: "  writ run order.json --out results\n  writ run order.json --dry-run\n  writ run order.json --out results --slot 3 --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.file = args[0]
+			return a.execute(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.out, "out", "o", "", "folder for order, results and native output; it must hold none of this order yet")
+	f.IntVar(&o.slot, "slot", -1, "position of this order among those of a comparison, from 0; given by whoever drives them")
+	f.BoolVar(&o.collectors, "allow-collectors", false, "run the programs that the order brings along")
+	f.BoolVar(&o.dry, "dry-run", false, "resolve the order and show its plan; runs nothing but the listing of cases")
+	f.StringVar(&o.record, "record-env", "", "further environment variables that results may record, separated by commas")
+	return c
+}
+
+// harnesses are the adapters of this build.
+func harnesses() harness.Set { return harness.Set{gobench.Adapter{}} }
+
+func (a *app) execute(ctx context.Context, o runOptions) error {
+	raw, err := a.readFile(o.file, maxInput)
+	if err != nil {
+		return err
+	}
+	ord, err := order.Parse(raw)
+	if err != nil {
+		return err
+	}
+	p := runner.Params{
+		Order: ord, Dir: o.out, Harnesses: harnesses(), AllowCollectors: o.collectors, AllowList: o.record,
+		Runner: result.Runner{Name: "writ", Version: version}, Now: time.Now,
+	}
+	if o.dry {
+		return a.plan(ctx, p)
+	}
+	if o.out == "" {
+		return fault.New(fault.Usage, "run order", "no folder for the results").Help("pass --out DIR, or --dry-run to see the plan")
+	}
+	if o.slot >= 0 {
+		p.Slot = &o.slot
+	}
+	if !a.quiet {
+		p.Progress = func(e runner.Event) { a.progress(e) }
+	}
+	r, err := runner.Run(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := a.emit(viewReport(r), func(w io.Writer) { showReported(w, r) }); err != nil {
+		return err
+	}
+	if status := r.Exit(); status != fault.ExitOK {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+// plan shows what an order would run.
+func (a *app) plan(ctx context.Context, p runner.Params) error {
+	ord, err := runner.Plan(ctx, p)
+	if err != nil {
+		return err
+	}
+	return a.emit(map[string]any{"ref": ord.Ref(), "order": ord.Value()}, func(w io.Writer) {
+		fmt.Fprintf(w, "order %s would run %s\n", ord.Ref(), plural(len(ord.Plan), "entry"))
+		rows := [][]string{{"ENTRY", "CASE", "QUANTITY"}}
+		for _, e := range ord.Plan {
+			rows = append(rows, []string{e.ID, e.Case, e.Quantity})
+		}
+		table(w, rows)
+	})
+}
+
+func (a *app) progress(e runner.Event) {
+	left := ""
+	if e.Left > 0 {
+		left = ", " + e.Left.Round(time.Second).String() + " left"
+	}
+	switch e.Stage {
+	case runner.Calibrating:
+		a.say("%s: calibrating", e.Case)
+	case runner.CaseStart:
+		a.say("[%d/%d] %s%s", e.Done+1, e.Total, e.Case, left)
+	case runner.CaseEnd:
+		for _, r := range e.Results {
+			if r.Measurement.Status != result.Success {
+				a.say("[%d/%d] %s %s: %s (%s)", e.Done, e.Total, e.Case, r.Coordinates.Quantity.Name, r.Measurement.Status, r.Measurement.Reason)
+			}
+		}
+	}
+}
+
+// reported is what `writ run --json` answers.
+type reported struct {
+	Order   string                `json:"workorder_ref"`
+	RunKey  string                `json:"run_key"`
+	Counts  map[result.Status]int `json:"counts"`
+	Entries []reportedEntry       `json:"entries"`
+}
+
+type reportedEntry struct {
+	Workload string        `json:"workload"`
+	Quantity string        `json:"quantity"`
+	Status   result.Status `json:"status"`
+	Reason   string        `json:"reason,omitempty"`
+	Samples  int           `json:"samples"`
+	File     string        `json:"file"`
+	SHA256   string        `json:"sha256"` // of the result's canonical bytes
+}
+
+func viewReport(r runner.Report) reported {
+	out := reported{Order: r.Order.Ref(), RunKey: r.Order.RunKey, Counts: r.Counts, Entries: []reportedEntry{}}
+	for i, x := range r.Results {
+		m := x.Measurement
+		out.Entries = append(out.Entries, reportedEntry{
+			x.Coordinates.Workload.Name, x.Coordinates.Quantity.Name, m.Status, m.Reason, len(m.Counted()), r.Files[i], x.Digest().Hex(),
+		})
+	}
+	return out
+}
+
+func showReported(w io.Writer, r runner.Report) {
+	rows := [][]string{{"CASE", "QUANTITY", "STATUS", "SAMPLES", "FILE"}}
+	for _, e := range viewReport(r).Entries {
+		status := string(e.Status)
+		if e.Reason != "" {
+			status += " (" + e.Reason + ")"
+		}
+		rows = append(rows, []string{e.Workload, e.Quantity, status, fmt.Sprint(e.Samples), e.File})
+	}
+	table(w, rows)
+	fmt.Fprintf(w, "order %s: %s\n", r.Order.Ref(), plural(len(r.Results), "result"))
+}
