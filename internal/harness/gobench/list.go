@@ -84,12 +84,55 @@ func qualified(s harness.Suite, name string) string {
 }
 
 // isGroup reports whether a benchmark only holds others: some are announced below
-// it, or the filter names a deeper level and nothing was reported for it.
+// it, or the filter speaks of a deeper level and nothing was reported for it.
 func isGroup(name string, text Text, reported map[string]bool, filter string) bool {
 	if slices.ContainsFunc(text.Names, func(n string) bool { return strings.HasPrefix(n, name+"/") }) {
 		return true
 	}
-	return !reported[name] && strings.Count(name, "/") < strings.Count(filter, "/")
+	return !reported[name] && !selects(filter, name)
+}
+
+// selects reports whether a filter selects a benchmark as a case, and not just as
+// the way to one below it.
+func selects(filter, name string) bool {
+	levels := strings.Split(name, "/")
+	for _, alternative := range splitPattern(filter, '|') {
+		patterns := splitPattern(alternative, '/')
+		match := len(patterns) <= len(levels)
+		for i := 0; match && i < len(patterns); i++ {
+			re, err := regexp.Compile(patterns[i])
+			match = err == nil && re.MatchString(levels[i])
+		}
+		if match {
+			return true
+		}
+	}
+	return false
+}
+
+// splitPattern splits at a separator outside of brackets, as the testing package
+// does.
+func splitPattern(s string, separator byte) []string {
+	var out []string
+	square, round, start := 0, 0, 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			i++
+		case c == '[':
+			square++
+		case c == ']':
+			square = max(square-1, 0)
+		case c == '(' && square == 0:
+			round++
+		case c == ')' && square == 0:
+			round--
+		case c == separator && square == 0 && round == 0:
+			out = append(out, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(out, s[start:])
 }
 
 func listingFailed(out harness.Output, what string) error {

@@ -56,6 +56,23 @@ func TestCasesUnderAFilter(t *testing.T) {
 	}
 }
 
+func TestSelects(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		filter, name string
+		want         bool
+	}{
+		{"", "BenchmarkA", true}, {".", "BenchmarkA/b", true}, {"A", "BenchmarkA", true}, {"A", "BenchmarkB", false},
+		{"A/b", "BenchmarkA", false}, {"A/b", "BenchmarkA/b", true}, {"A/b", "BenchmarkA/b/c", true}, {"A/b", "BenchmarkA/c", false},
+		{"A|B/c", "BenchmarkA", true}, {"A|B/c", "BenchmarkB", false}, {"A|B/c", "BenchmarkB/c", true},
+		{"(A|B/c)", "BenchmarkA", true}, {"[/|]", "BenchmarkA", false}, {`A\|B`, "BenchmarkA", false}, {"A[]/]b", "BenchmarkA", false}, {"(", "BenchmarkA", false},
+	} {
+		if got := selects(tc.filter, tc.name); got != tc.want {
+			t.Errorf("%q selects %q: %t", tc.filter, tc.name, got)
+		}
+	}
+}
+
 func TestCasesIgnoreNamesThatTheBinaryDoesNotHave(t *testing.T) {
 	t.Parallel()
 	text := "BenchmarkA\nBenchmarkInvented\nBenchmarkA-2 1 5 ns/op\nPASS\n"

@@ -67,6 +67,16 @@ func New(t testing.TB) Sample {
 	return s
 }
 
+// Build builds the test binary of a module that a test has changed.
+func Build(t testing.TB, dir string) Sample {
+	t.Helper()
+	s := Sample{Dir: dir, Build: t.TempDir(), Binary: "sample.test"}
+	if log, err := compile(dir, filepath.Join(s.Build, s.Binary)); err != nil {
+		t.Fatalf("build the sample: %v\n%s", err, log)
+	}
+	return s
+}
+
 // Remove deletes what New built; call it at the end of TestMain.
 func Remove() {
 	if built.dir != "" {
@@ -85,10 +95,14 @@ func build() {
 	if built.err = write(src); built.err != nil {
 		return
 	}
-	cmd := exec.Command("go", "test", "-c", "-trimpath", "-buildvcs=false", "-o", filepath.Join(built.dir, "sample.test"), "./pkg")
+	built.log, built.err = compile(src, filepath.Join(built.dir, "sample.test"))
+}
+
+func compile(src, out string) ([]byte, error) {
+	cmd := exec.Command("go", "test", "-c", "-trimpath", "-buildvcs=false", "-o", out, "./pkg")
 	cmd.Dir = src
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
-	built.log, built.err = cmd.CombinedOutput()
+	return cmd.CombinedOutput()
 }
 
 // write copies the module to dir.

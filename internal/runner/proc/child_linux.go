@@ -64,7 +64,8 @@ func (s *server) run(req request, files []int) response {
 	s.watch(&c, req.ID)
 	ended := time.Now()
 	r := s.finish(&c)
-	r.Started, r.Ended, r.Wall = started.UTC(), ended.UTC(), ended.Sub(started)
+	r.Wall = ended.Sub(started)
+	r.Started, r.Ended = started.UTC(), started.Add(r.Wall).UTC() // a clock that is set meanwhile changes nothing
 	r.Usage.RSSFloor = ownPeak()
 	for _, f := range files {
 		trim(f, c.limit)

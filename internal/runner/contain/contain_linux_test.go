@@ -168,7 +168,7 @@ func TestObserversCannotChangeWorktrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := e.Observer(t.Context()); err != nil || again != l {
+	if again, err := e.Observer(t.Context()); err != nil || *again != *l {
 		t.Errorf("a second observer: %v", err)
 	}
 	for script, want := range map[string]bool{"cat pkg/work.go": true, "echo x >new": false, "echo x >pkg/work.go": false, "rm go.mod": false, "echo x >$TMPDIR/t": true} {

@@ -1,0 +1,71 @@
+package runner
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"writ/internal/fault"
+	"writ/internal/order"
+	"writ/internal/result"
+)
+
+// account is the bookkeeping of one order, in run.json beside its artifacts: what
+// was planned and what has become of it. After a crash the gap between the two is
+// what was lost.
+type account struct {
+	Schema    string                `json:"schema"` // "writ.run-account/v1"
+	State     string                `json:"state"`  // running, finished or interrupted
+	Order     string                `json:"workorder_ref"`
+	RunKey    string                `json:"run_key"`
+	Slot      *int                  `json:"slot,omitempty"`
+	Round     *int                  `json:"round,omitempty"`
+	StartedAt string                `json:"started_at"`
+	EndedAt   string                `json:"ended_at,omitempty"`
+	Planned   int                   `json:"planned"`
+	Counts    map[result.Status]int `json:"counts"`
+	Entries   []accountEntry        `json:"entries"` // those that have a result, in order
+
+	path  string
+	every int // results between two savings
+	dirty int // results since the last saving
+}
+
+type accountEntry struct {
+	ID       string        `json:"id"`
+	Case     string        `json:"case"`
+	Quantity string        `json:"quantity"`
+	Status   result.Status `json:"status"`
+	Reason   string        `json:"reason,omitempty"`
+	File     string        `json:"file"`
+	SHA256   string        `json:"sha256"`
+}
+
+func newAccount(r *run) account {
+	return account{
+		Schema: "writ.run-account/v1", State: "running", Order: r.order.Ref(), RunKey: r.order.RunKey,
+		Slot: r.Slot, Round: r.order.Round, StartedAt: stamp(r.Now()), Planned: len(r.order.Plan),
+		Counts: map[result.Status]int{}, Entries: []accountEntry{},
+		path:  filepath.Join(r.artifacts, "run.json"),
+		every: 1 + len(r.order.Plan)/50, // the whole file is written anew each time
+	}
+}
+
+func (a *account) add(e order.Entry, x result.Result, file string) {
+	m := x.Measurement
+	a.Entries = append(a.Entries, accountEntry{e.ID, e.Case, e.Quantity, m.Status, m.Reason, file, x.Digest().Hex()})
+	a.Counts[m.Status]++
+	a.dirty++
+}
+
+// save writes the account when enough has changed, or when it must.
+func (a *account) save(must bool) error {
+	if !must && a.dirty < a.every {
+		return nil
+	}
+	a.dirty = 0
+	b, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, "write account", "it is no JSON")
+	}
+	return writeFile(a.path, append(b, '\n'))
+}

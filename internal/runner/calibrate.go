@@ -1,0 +1,74 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"writ/internal/fault"
+	"writ/internal/order"
+	"writ/internal/runner/proc"
+)
+
+// pace is what one case needs.
+type pace struct {
+	iterations int     // for one sample
+	seconds    float64 // of one iteration
+}
+
+// calibrate runs every case of the baseline once, for SampleSeconds, and chooses
+// the calibration of all orders that follow. Cases that fail have no say; their
+// failure shows in the rounds.
+func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *order.Calibration, err error) {
+	dir, err := os.MkdirTemp("", "writ-calibrate-")
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "calibrate", "no temporary directory")
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	adaptive := &order.Calibration{Mode: order.Adaptive, MinimumSampleSeconds: s.SampleSeconds}
+	precision := order.Precision{Repetitions: order.Times(1), Calibration: adaptive}
+	var paces []pace
+	for i, c := range r.cases {
+		ev := Event{Stage: Calibrating, Side: Baseline, Rounds: s.Rounds, Case: c.name, Index: i, Cases: len(r.cases)}
+		track.send(ev)
+		inv, err := r.harness.Invocation(r.found[c.suite], c.name, precision)
+		if err != nil {
+			return nil, err
+		}
+		out, err := r.launch(ctx, inv, filepath.Join(dir, strconv.Itoa(i)), seconds(r.order.Timeouts.CaseS))
+		if err != nil {
+			return nil, err
+		}
+		if out.Result.Cause == proc.Cancelled {
+			return nil, fault.Wrap(ctx.Err(), fault.Cancelled, "calibrate", "stopped during %s", c.name)
+		}
+		reading := r.harness.Read(r.found[c.suite], c.name, precision, []string{"wall-time"}, out)
+		if n := reading.InnerIterations; len(n) == 1 {
+			p := pace{n[0], out.Result.Wall.Seconds() / float64(n[0])}
+			if m := reading.Quantities["wall-time"]; len(m.Values) == 1 {
+				p.seconds = m.Values[0]
+			}
+			paces = append(paces, p)
+		}
+		track.done++
+	}
+	return choose(paces, adaptive), nil
+}
+
+// choose fixes one iteration count when it gives every case a sample of at least
+// the wanted time and none one that is many times as long.
+func choose(paces []pace, adaptive *order.Calibration) *order.Calibration {
+	if len(paces) == 0 {
+		return adaptive
+	}
+	n := slices.MaxFunc(paces, func(a, b pace) int { return cmp.Compare(a.iterations, b.iterations) }).iterations
+	slowest := slices.MaxFunc(paces, func(a, b pace) int { return cmp.Compare(a.seconds, b.seconds) }).seconds
+	if limit := spread * adaptive.MinimumSampleSeconds; len(paces) > 1 && float64(n)*slowest > limit {
+		return adaptive
+	}
+	return &order.Calibration{Mode: order.Fixed, NIterations: n}
+}

@@ -1,0 +1,231 @@
+package runner
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/harness"
+	"writ/internal/order"
+	"writ/internal/result"
+	"writ/internal/runner/capture"
+)
+
+// stamp spells a time as documents do: RFC 3339, UTC, with Z.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// build makes the result of one entry. Output that cannot be made into a valid
+// document becomes an error result that says so.
+func (r *run) build(c planned, e order.Entry, a attempt, artifacts []result.Artifact) (result.Result, error) {
+	m, ok := a.reading.Quantities[e.Quantity]
+	if !ok {
+		m = harness.All([]string{e.Quantity}, result.Failed, result.ReasonMapping, "").Quantities[e.Quantity]
+		m.Message = "the adapter says nothing about it"
+	}
+	x, err := result.New(r.document(c, e, a, m, artifacts))
+	if err == nil {
+		return x, nil
+	}
+	m = harness.All([]string{e.Quantity}, result.Failed, result.ReasonMapping, "").Quantities[e.Quantity]
+	m.Message = err.Error()
+	if m.Unit == "" {
+		m.Unit = "1" // the quantity is not known by name
+	}
+	plain := a
+	plain.reading.InnerIterations, plain.reading.Facts, plain.reading.Warnings = nil, nil, nil
+	x, again := result.New(r.document(c, e, plain, m, artifacts))
+	if again != nil {
+		return result.Result{}, fault.Wrap(again, fault.Internal, "write result", "no valid document for %s of %s", e.Quantity, c.name)
+	}
+	return x, nil
+}
+
+func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, artifacts []result.Artifact) result.Document {
+	o, su := r.order, r.found[c.suite]
+	known, _ := result.Known(e.Quantity)
+	source := result.Source(o.Target.Source)
+	revision := result.Revision{Key: r.identity.Revision}
+	d := result.Document{
+		Producer:   r.harness.Producer(),
+		AttemptKey: result.AttemptKey(o.Digest(), c.index),
+		Project:    o.Project,
+		Source:     source,
+		Revision:   revision,
+		Benchmark:  &result.Benchmark{Source: source, Revision: &revision},
+		Coordinates: result.Coordinates{
+			Workload:          r.workload(c.name),
+			Subject:           subject(o, su),
+			Quantity:          result.Quantity{Name: e.Quantity, Unit: m.Unit, Direction: known.Direction},
+			ComparisonContext: r.comparison(su),
+			Environment:       r.environment,
+		},
+		Measurement: result.Measurement{Status: m.Status, Reason: m.Reason, Observations: result.Values(m.Values...)},
+		Procedure:   r.procedure(a, m),
+		Provenance: result.Provenance{
+			RunKey: o.RunKey, Labels: o.Labels, NativeID: c.name,
+			StartedAt: stamp(a.started), EndedAt: stamp(a.ended),
+			SubjectDirty: r.identity.Dirty, SubjectTree: r.identity.Tree,
+			BenchmarkDirty: r.identity.Dirty, BenchmarkTree: r.identity.Tree,
+			Runner: &r.Runner, OriginalUnit: m.OriginalUnit, Artifacts: artifacts, Info: r.info(e, a, m),
+		},
+	}
+	d.Coordinates.Environment.Condition = a.condition
+	d.ObservedContext = observed(r.context, a.condition)
+	if w := mergeTokens(r.warnings, a.reading.Warnings, a.warnings); len(w) > 0 {
+		d.Quality = &result.Quality{Warnings: w}
+	}
+	return d
+}
+
+// observed adds the load at the start to the facts for older readers.
+func observed(facts map[string]canon.Value, condition capture.Block) canon.Value {
+	out := maps.Clone(facts)
+	if load := condition["load.avg_1m"]; load.Status == result.SeenOK {
+		out["load_avg_1m"] = load.Value
+	}
+	if len(out) == 0 {
+		return canon.Value{}
+	}
+	return canon.MustFrom(out)
+}
+
+// subject is the code under test: its parts, and how it was built, as the program
+// itself and the order say.
+func subject(o order.Order, su harness.Suite) result.Subject {
+	s := result.Subject{
+		Name:       capture.SubjectName(o.Target.Source.URI),
+		Components: []result.Component{{Role: result.Primary, Source: o.Target.Source.URI}},
+	}
+	for _, c := range o.Components {
+		s.Components = append(s.Components, result.Component{Role: c.Role, Source: c.Source.URI, Revision: order.Token(c.Revision)})
+	}
+	configuration := map[string]canon.Value{}
+	if len(su.Configuration) > 0 {
+		configuration["settings"] = canon.MustFrom(su.Configuration)
+	}
+	if o.Build != nil {
+		configuration["declared"] = canon.MustFrom(o.Build)
+	}
+	if len(configuration) > 0 {
+		s.Configuration = canon.MustFrom(configuration)
+	}
+	return s
+}
+
+// comparison is what must be equal for two results to be compared: harness,
+// intended protocol and runtime.
+func (r *run) comparison(su harness.Suite) canon.Value {
+	protocol, err := r.order.Precision.Protocol(r.harness.Defaults())
+	if err != nil {
+		protocol = canon.MustFrom(map[string]string{}) // cannot happen for a parsed order
+	}
+	for _, name := range slices.Sorted(maps.Keys(su.Protocol)) {
+		protocol = protocol.With(name, su.Protocol[name])
+	}
+	if r.order.Schedule != nil {
+		protocol = protocol.With("schedule", canon.MustFrom(r.order.Schedule))
+	}
+	parts := map[string]canon.Value{
+		"harness":  canon.MustFrom(map[string]string{"name": su.Adapter, "version": su.Version}),
+		"protocol": protocol,
+	}
+	if len(su.Runtime) > 0 {
+		parts["runtime"] = canon.MustFrom(su.Runtime)
+	}
+	return canon.MustFrom(parts)
+}
+
+// procedure is what was really done.
+func (r *run) procedure(a attempt, m harness.Measured) result.Procedure {
+	limit := r.order.Timeouts.CaseS
+	p := result.Procedure{Slot: r.Slot, Round: r.order.Round, TimeoutSeconds: &limit}
+	if !a.ran {
+		return p
+	}
+	wall := a.process.Wall.Seconds()
+	p.DurationSeconds = &wall
+	if n := a.reading.Attempted; n > 0 {
+		done := min(len(m.Values), n)
+		p.AttemptedRepetitions, p.CompletedRepetitions = &n, &done
+		p.RepetitionLevels = []result.LevelCounts{{Unit: order.PlainUnit, Attempted: n, Completed: done}}
+		warmups := a.reading.Warmups
+		p.WarmupsPerformed = &warmups
+	}
+	if n := a.reading.InnerIterations; len(n) > 0 && !slices.ContainsFunc(n, func(x int) bool { return x != n[0] }) {
+		p.InnerIterations = &n[0]
+	}
+	return p
+}
+
+// info is the rest, for audits.
+func (r *run) info(e order.Entry, a attempt, m harness.Measured) map[string]canon.Value {
+	info := r.order.Target.Declared()
+	info[result.InfoWorkOrder] = canon.StringOf(r.order.Ref())
+	info[result.InfoDomainHash] = canon.StringOf(r.order.DomainHash().Hex())
+	info[result.InfoPlanEntry] = canon.StringOf(e.ID)
+	info[result.InfoRequester] = canon.MustFrom(r.order.Requester)
+	if r.order.Reason != "" {
+		info[result.InfoReason] = canon.StringOf(r.order.Reason)
+	}
+	if text := message(a.reading.Message, m.Message); text != "" {
+		info[result.InfoMessage] = canon.StringOf(text)
+	}
+	if len(a.reading.Facts) > 0 {
+		info[r.found[0].Adapter] = canon.MustFrom(a.reading.Facts)
+	}
+	if !a.ran {
+		return info
+	}
+	info[result.InfoExitStatus] = canon.IntOf(int64(a.process.Exit))
+	if n := a.reading.InnerIterations; len(n) > 0 && slices.ContainsFunc(n, func(x int) bool { return x != n[0] }) {
+		info["iterations"] = canon.MustFrom(n)
+	}
+	info["process"] = process(a)
+	return info
+}
+
+// process is what the kernel counted for the process as a whole.
+func process(a attempt) canon.Value {
+	p, u := a.process, a.process.Usage
+	out := map[string]any{
+		"cause": p.Cause, "user_seconds": u.User.Seconds(), "system_seconds": u.System.Seconds(),
+		"voluntary_switches": u.VoluntarySwitch, "preempted": u.Preempted, "major_faults": u.MajorFaults,
+	}
+	if u.MaxRSS > u.RSSFloor {
+		out["max_rss_bytes"] = u.MaxRSS
+	}
+	if p.Signal != 0 {
+		out["signal"] = p.Signal.String()
+	}
+	if p.Forced {
+		out["forced"] = true
+	}
+	if n := len(p.Strays); n > 0 {
+		names := make([]string, 0, n)
+		for _, s := range p.Strays {
+			names = append(names, strings.ToValidUTF8(s.Name, "\uFFFD"))
+		}
+		out["strays"] = names
+	}
+	return canon.MustFrom(out)
+}
+
+const maxMessage = 2000 // bytes of a message in a document
+
+// message joins what is known about a failure.
+func message(texts ...string) string {
+	var parts []string
+	for _, t := range texts {
+		if t = strings.ToValidUTF8(t, "\uFFFD"); t != "" && !slices.Contains(parts, t) {
+			parts = append(parts, t)
+		}
+	}
+	s := strings.Join(parts, "; ")
+	if len(s) > maxMessage {
+		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,281 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/harness"
+	"writ/internal/order"
+	"writ/internal/result"
+	"writ/internal/runner/capture"
+)
+
+// run is an accepted order, ready for its cases.
+type run struct {
+	suites
+	order       order.Order
+	identity    capture.Identity
+	environment result.Environment // without conditions
+	context     map[string]canon.Value
+	warnings    []string // for every result
+	cases       []planned
+	targets     []target // beside found
+	artifacts   string   // directory
+	account     account
+	report      Report
+	busy        time.Duration // spent on this order so far
+	spoilt      string        // why later cases cannot be measured any more; "" when they can
+}
+
+// planned is one case with all its entries.
+type planned struct {
+	name       string
+	index      int // over the cases of the order
+	suite      int
+	entries    []order.Entry
+	invocation harness.Invocation
+}
+
+// quantities lists what is asked of the case.
+func (c planned) quantities() []string {
+	out := make([]string, len(c.entries))
+	for i, e := range c.entries {
+		out[i] = e.Quantity
+	}
+	return out
+}
+
+// accept looks at everything that can be refused. Nothing is written.
+func accept(ctx context.Context, p Params) (*run, error) {
+	started := p.Now()
+	s, err := find(p)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{suites: s}
+	if r.order, err = s.resolve(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.plan(); err != nil {
+		return nil, err
+	}
+	if r.Dir, err = filepath.Abs(p.Dir); err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "run order", "no working directory")
+	}
+	if err := r.fresh(); err != nil {
+		return nil, err
+	}
+	if err := r.identify(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.survey(ctx); err != nil {
+		return nil, err
+	}
+	r.busy = p.Now().Sub(started)
+	return r, nil
+}
+
+// plan groups the entries into cases, in the order of their first entry, and asks
+// the harness for the command line of each.
+func (r *run) plan() error {
+	at := map[string]int{}
+	for i, e := range r.order.Plan {
+		n, known := at[e.Case]
+		if !known {
+			n = len(r.cases)
+			at[e.Case] = n
+			owner := harness.Owner(r.found, e.Case)
+			if owner < 0 {
+				return fault.New(fault.Refused, "plan order", "no suite holds the case %q", e.Case).At("/plan/" + strconv.Itoa(i) + "/case")
+			}
+			inv, err := r.harness.Invocation(r.found[owner], e.Case, r.order.Precision)
+			if err != nil {
+				return err
+			}
+			r.cases = append(r.cases, planned{name: e.Case, index: n, suite: owner, invocation: inv})
+		}
+		r.cases[n].entries = append(r.cases[n].entries, e)
+	}
+	return nil
+}
+
+// fresh refuses to write over an earlier run: its keys would be the same, with
+// other content.
+func (r *run) fresh() error {
+	r.artifacts = filepath.Join(r.Dir, "artifacts", r.order.Digest().Hex()[:12])
+	if r.Slot != nil {
+		r.artifacts = filepath.Join(r.Dir, "artifacts", "slot-"+strconv.Itoa(*r.Slot))
+	}
+	names := []string{r.artifacts}
+	for _, c := range r.cases {
+		for _, e := range c.entries {
+			names = append(names, filepath.Join(r.Dir, r.fileName(e)))
+		}
+	}
+	for _, n := range names {
+		if _, err := os.Lstat(n); err == nil {
+			return fault.New(fault.Refused, "run order", "%s is there already", n).
+				Help("choose another directory, run key or slot: results are never written over")
+		}
+	}
+	return nil
+}
+
+// fileName is the name of an entry's result, which follows from its keys alone.
+func (r *run) fileName(e order.Entry) string {
+	var d result.Result
+	d.Producer = r.harness.Producer()
+	d.IngestKey = result.IngestKey(r.order.RunKey, r.workload(e.Case), e.Quantity, r.Slot)
+	return d.FileName()
+}
+
+func (r *run) workload(name string) result.Workload {
+	return result.Workload{Name: order.Token(name), Parameters: workloadParameters(r.order)}
+}
+
+// identify finds out what the subject is. git runs in the place, because the
+// checkout's own configuration may name programs.
+func (r *run) identify(ctx context.Context) (err error) {
+	const op = "identify target"
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, op, "the git command is missing").Help("install git")
+	}
+	outputs, err := os.MkdirTemp("", "writ-git-")
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, op, "no temporary directory")
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(outputs)) }()
+	scratch, remove, err := r.Place.Scratch()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	git := capture.Through(r.Place, program, outputs, r.Place.Environ())
+	if r.identity, err = capture.Checkout(ctx, git, r.found[0].SourceDir, scratch); err != nil {
+		return err
+	}
+	for i := range r.found {
+		t, err := readTarget(r.found[i].Program)
+		if err != nil {
+			return fault.Wrap(err, fault.Target, op, "cannot read %s", r.found[i].Program).At("/suites/" + strconv.Itoa(i) + "/suite")
+		}
+		r.targets = append(r.targets, t)
+	}
+	return nil
+}
+
+// survey records the machine and runs the collectors.
+func (r *run) survey(ctx context.Context) error {
+	r.environment = r.Host.Machine()
+	system := map[string]canon.Value{}
+	block := r.Host.System()
+	for name, o := range r.Place.Facts() {
+		block[name] = o
+	}
+	for name, o := range block {
+		system[name] = canon.MustFrom(o)
+	}
+	collected, warnings, err := r.collect(ctx)
+	if err != nil {
+		return err
+	}
+	for name, v := range collected {
+		if _, taken := system[name]; taken {
+			return fault.New(fault.Refused, "run collectors", "%q is a fact of the runner's own", name).At("/collectors")
+		}
+		system[name] = v
+	}
+	r.environment.System = canon.MustFrom(system)
+	r.warnings = warnings
+	r.context = older(block, capture.Environ(r.environ, r.harness.Environment(), r.AllowList))
+	return nil
+}
+
+// older spells the facts that readers of earlier results look for.
+func older(block capture.Block, environ map[string]string) map[string]canon.Value {
+	out := map[string]canon.Value{}
+	for name, from := range map[string]string{"os": "os.name", "kernel": "kernel.release", "libc": "libc.version", "governor": "cpu.governor"} {
+		if o := block[from]; o.Status == result.SeenOK {
+			out[name] = o.Value
+		}
+	}
+	if len(environ) > 0 {
+		out["env"] = canon.MustFrom(environ)
+	}
+	return out
+}
+
+// open writes the order down and starts the accounting.
+func (r *run) open() error {
+	if err := os.MkdirAll(r.artifacts, 0o755); err != nil {
+		return fault.Wrap(err, fault.Internal, "run order", "cannot make %s", r.artifacts)
+	}
+	if err := writeFile(filepath.Join(r.Dir, r.order.FileName()), r.order.Value().Canonical()); err != nil {
+		return err
+	}
+	r.report.Order = r.order
+	r.account = newAccount(r)
+	return r.account.save(true)
+}
+
+// close ends the accounting. cause is what stopped the run, or nil.
+func (r *run) close(cause error) error {
+	r.account.State = "finished"
+	if cause != nil {
+		r.account.State = "interrupted"
+	}
+	r.account.EndedAt = stamp(r.Now())
+	if err := r.account.save(true); err != nil {
+		return errors.Join(cause, err)
+	}
+	return errors.Join(cause, flush(r.Dir))
+}
+
+// target is the file that is executed, and what it looked like.
+type target struct {
+	sha256  string // hex
+	size    int64
+	changed time.Time
+}
+
+func readTarget(path string) (target, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return target{}, err
+	}
+	sum, err := fileSum(path)
+	if err != nil {
+		return target{}, err
+	}
+	return target{sum, info.Size(), info.ModTime()}, nil
+}
+
+// check reports what happened to the file since it was read, "" for nothing. A
+// rebuilt target in the middle of a run is another target.
+func (t target) check(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s is gone", filepath.Base(path))
+	case info.Size() != t.size || !info.ModTime().Equal(t.changed):
+		return fmt.Sprintf("%s was changed during the run", filepath.Base(path))
+	}
+	return ""
+}
+
+// mergeTokens sorts tokens and drops those that come twice.
+func mergeTokens(lists ...[]string) []string {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

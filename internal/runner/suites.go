@@ -1,0 +1,178 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/harness"
+	"writ/internal/order"
+	"writ/internal/runner/capture"
+	"writ/internal/runner/proc"
+)
+
+// suites is an order with its harness and the programs that it names.
+type suites struct {
+	Params
+	harness harness.Harness
+	found   []harness.Suite
+	environ []string // of every program of the order
+}
+
+// find checks that the harness and this runner honour the order, and locates its
+// suites. Nothing is started.
+func find(p Params) (suites, error) {
+	s := suites{Params: p}
+	var err error
+	if s.harness, err = p.Harnesses.Find(p.Order.Suites[0].Adapter); err != nil {
+		return s, err
+	}
+	if err := order.Check(p.Order, s.capabilities()); err != nil {
+		return s, err
+	}
+	home, _ := os.UserHomeDir() // "~" stays as it is without one, and is not found
+	target := p.Order
+	target.Target.Path, target.Target.SourceDir = expand(target.Target.Path, home), expand(target.Target.SourceDir, home)
+	labels := map[string]bool{}
+	for i, su := range p.Order.Suites {
+		one, err := s.harness.Locate(target, su)
+		if err != nil {
+			return s, at(err, i)
+		}
+		if one.SourceDir == "" {
+			one.SourceDir = filepath.Dir(one.Program)
+		}
+		if labels[one.Label] {
+			return s, fault.New(fault.Refused, "locate suites", "two suites hold %q", one.Label).At("/suites/" + strconv.Itoa(i))
+		}
+		labels[one.Label] = true
+		s.found = append(s.found, one)
+	}
+	s.environ = capture.Merge(p.Place.Environ(), p.Order.EnvironmentVariables)
+	return s, nil
+}
+
+// capabilities adds what the runner does around every harness.
+func (s suites) capabilities() order.Capabilities {
+	c := s.harness.Capabilities()
+	c.Collectors = s.AllowCollectors
+	c.BuildFacts = true
+	c.Components = true
+	c.Schedules = []string{order.Sequential, order.Alternating, order.Random} // recorded; kept by whoever drives several orders
+	return c
+}
+
+// at turns the pointer of an error about the first suite into one about suite i.
+func at(err error, i int) error {
+	if e, ok := fault.As(err); ok && i > 0 {
+		e.Pointer = strings.Replace(e.Pointer, "/suites/0/", "/suites/"+strconv.Itoa(i)+"/", 1)
+	}
+	return err
+}
+
+func expand(path, home string) string {
+	if home == "" || path != "~" && !strings.HasPrefix(path, "~/") {
+		return path
+	}
+	return filepath.Join(home, strings.TrimPrefix(path, "~"))
+}
+
+// resolve fixes the plan of a draft. A resolved order stays as it is.
+func (s suites) resolve(ctx context.Context) (order.Order, error) {
+	if s.Order.State == order.Resolved {
+		return s.Order, nil
+	}
+	cases, err := s.list(ctx)
+	if err != nil {
+		return order.Order{}, err
+	}
+	return order.Resolve(s.Order, cases)
+}
+
+// list asks every suite for its cases.
+func (s suites) list(ctx context.Context) (cases []order.Case, err error) {
+	scratch, err := os.MkdirTemp("", "writ-list-")
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "list cases", "no temporary directory")
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	deadline := s.Now().Add(seconds(s.Order.Timeouts.OrderS))
+	for i, su := range s.found {
+		var outs []harness.Output
+		for j, inv := range s.harness.Listing(su) {
+			out, err := s.launch(ctx, inv, filepath.Join(scratch, strconv.Itoa(i)+"-"+strconv.Itoa(j)), deadline.Sub(s.Now()))
+			if err != nil {
+				return nil, refusal(ctx, err, "list cases")
+			}
+			outs = append(outs, out)
+		}
+		got, err := s.harness.Cases(su, outs)
+		if err != nil {
+			return nil, refusal(ctx, err, "list cases")
+		}
+		cases = append(cases, got...)
+	}
+	return cases, nil
+}
+
+// refusal makes a failed listing what it is to the caller: a reason not to run.
+func refusal(ctx context.Context, err error, op string) error {
+	if ctx.Err() != nil {
+		return fault.Wrap(ctx.Err(), fault.Cancelled, op, "stopped")
+	}
+	if e, ok := fault.As(err); ok {
+		r := fault.Wrap(err, fault.Refused, op, "%s", e.Public)
+		r.Hint, r.Pointer = e.Hint, "/suites"
+		return r
+	}
+	return fault.Wrap(err, fault.Refused, op, "the cases cannot be listed").At("/suites")
+}
+
+// launch runs one program with its output in stem.stdout and stem.stderr.
+func (s suites) launch(ctx context.Context, inv harness.Invocation, stem string, limit time.Duration) (out harness.Output, err error) {
+	var files [2]*os.File
+	for i, suffix := range []string{".stdout", ".stderr"} {
+		f, err := os.OpenFile(stem+suffix, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o644)
+		if err != nil {
+			return out, fault.Wrap(err, fault.Internal, "run program", "no output file")
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	out.Result, err = s.Place.Run(ctx, proc.Command{
+		Argv: inv.Argv, Dir: inv.Dir, Env: capture.Merge(s.environ, inv.Variables),
+		Stdout: files[0], Stderr: files[1], Timeout: max(limit, time.Nanosecond),
+	})
+	if err != nil {
+		return out, err
+	}
+	for i, to := range []*[]byte{&out.Stdout, &out.Stderr} {
+		if *to, err = os.ReadFile(files[i].Name()); err != nil {
+			return out, fault.Wrap(err, fault.Internal, "run program", "output cannot be read")
+		}
+	}
+	return out, nil
+}
+
+// seconds is a limit of an order as a duration, at most a century.
+func seconds(s float64) time.Duration {
+	const most = 100 * 365 * 24 * time.Hour
+	if s >= most.Seconds() {
+		return most
+	}
+	return time.Duration(s * float64(time.Second))
+}
+
+// tokens are the names of workload coordinates of a planned case.
+func workloadParameters(o order.Order) map[string]canon.Value {
+	if p := o.Parameters(); len(p) > 0 {
+		return p
+	}
+	return nil
+}
