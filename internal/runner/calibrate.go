@@ -35,6 +35,9 @@ func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *orde
 	for i, c := range r.cases {
 		ev := Event{Stage: Calibrating, Side: Baseline, Rounds: s.Rounds, Case: c.name, Index: i, Cases: len(r.cases)}
 		track.send(ev)
+		if track.done++; c.suite < 0 {
+			continue
+		}
 		inv, err := r.harness.Invocation(r.found[c.suite], c.name, precision)
 		if err != nil {
 			return nil, err
@@ -54,7 +57,6 @@ func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *orde
 			}
 			paces = append(paces, p)
 		}
-		track.done++
 	}
 	return choose(paces, adaptive), nil
 }

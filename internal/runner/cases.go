@@ -49,15 +49,17 @@ func (r *run) end(i int, a attempt, track *tracker, ev Event) error {
 // attempt runs the process of a case within what is left of both limits.
 func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 	limit, left := seconds(r.order.Timeouts.CaseS), seconds(r.order.Timeouts.OrderS)-r.busy
-	switch program := r.found[c.suite].Program; {
+	switch {
 	case ctx.Err() != nil:
 		return attempt{}, fault.Wrap(ctx.Err(), fault.Cancelled, "run order", "stopped")
 	case r.spoilt != "":
 		return r.missed(c, reasonLeftover, r.spoilt), nil
+	case c.suite < 0:
+		return r.missed(c, result.ReasonNoOutput, "no suite holds the case"), nil
 	case left <= 0:
 		return r.missed(c, result.ReasonOrderTimeout, "the order's time was over before the case began"), nil
 	default:
-		if what := r.targets[c.suite].check(program); what != "" {
+		if what := r.targets[c.suite].check(r.found[c.suite].Program); what != "" {
 			return r.missed(c, result.ReasonTarget, what), nil
 		}
 	}

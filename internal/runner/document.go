@@ -44,7 +44,7 @@ func (r *run) build(c planned, e order.Entry, a attempt, artifacts []result.Arti
 }
 
 func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, artifacts []result.Artifact) result.Document {
-	o, su := r.order, r.found[c.suite]
+	o, su := r.order, r.found[max(c.suite, 0)]
 	known, _ := result.Known(e.Quantity)
 	source := result.Source(o.Target.Source)
 	revision := result.Revision{Key: r.identity.Revision}

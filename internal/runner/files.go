@@ -65,7 +65,11 @@ func (r *run) artifactsOf(c planned, a attempt) ([]result.Artifact, error) {
 	name := filepath.Join(r.Dir, r.order.FileName())
 	out := []result.Artifact{
 		{Kind: result.ArtifactOrder, MediaType: "application/json", URI: fileURI(name), SHA256: r.order.Digest().Hex(), Schema: order.SchemaVersion},
-		{Kind: result.ArtifactTarget, MediaType: "application/octet-stream", URI: fileURI(r.found[c.suite].Program), SHA256: r.targets[c.suite].sha256},
+	}
+	if c.suite >= 0 {
+		out = append(out, result.Artifact{
+			Kind: result.ArtifactTarget, MediaType: "application/octet-stream", URI: fileURI(r.found[c.suite].Program), SHA256: r.targets[c.suite].sha256,
+		})
 	}
 	if a.stem == "" {
 		return out, nil

@@ -40,7 +40,7 @@ type run struct {
 type planned struct {
 	name       string
 	index      int // over the cases of the order
-	suite      int
+	suite      int // index in suites.found; -1 when no suite holds the case
 	entries    []order.Entry
 	invocation harness.Invocation
 }
@@ -85,25 +85,28 @@ func accept(ctx context.Context, p Params) (*run, error) {
 }
 
 // plan groups the entries into cases, in the order of their first entry, and asks
-// the harness for the command line of each.
+// the harness for the command line of each. A case of no suite is one that the
+// subject has lost: it gets its results like every other.
 func (r *run) plan() error {
 	at := map[string]int{}
-	for i, e := range r.order.Plan {
+	for _, e := range r.order.Plan {
 		n, known := at[e.Case]
 		if !known {
 			n = len(r.cases)
 			at[e.Case] = n
-			owner := harness.Owner(r.found, e.Case)
-			if owner < 0 {
-				return fault.New(fault.Refused, "plan order", "no suite holds the case %q", e.Case).At("/plan/" + strconv.Itoa(i) + "/case")
+			c := planned{name: e.Case, index: n, suite: harness.Owner(r.found, e.Case)}
+			if c.suite >= 0 {
+				var err error
+				if c.invocation, err = r.harness.Invocation(r.found[c.suite], e.Case, r.order.Precision); err != nil {
+					return err
+				}
 			}
-			inv, err := r.harness.Invocation(r.found[owner], e.Case, r.order.Precision)
-			if err != nil {
-				return err
-			}
-			r.cases = append(r.cases, planned{name: e.Case, index: n, suite: owner, invocation: inv})
+			r.cases = append(r.cases, c)
 		}
 		r.cases[n].entries = append(r.cases[n].entries, e)
+	}
+	if !slices.ContainsFunc(r.cases, func(c planned) bool { return c.suite >= 0 }) {
+		return fault.New(fault.Refused, "plan order", "no suite holds the case %q, or any other", r.cases[0].name).At("/plan/0/case")
 	}
 	return nil
 }

@@ -351,6 +351,44 @@ func TestNothingIsWrittenOver(t *testing.T) {
 	}
 }
 
+// TestSeveralSuites plans cases of two packages that have benchmarks of one name,
+// and one of a package that is not there.
+func TestSeveralSuites(t *testing.T) {
+	t.Parallel()
+	s := harnesstest.New(t)
+	s.Commit(t)
+	other := filepath.Join(s.Dir, "other")
+	if err := os.CopyFS(other, os.DirFS(filepath.Join(s.Dir, "pkg"))); err != nil {
+		t.Fatal(err)
+	}
+	harnesstest.BuildPackage(t, s.Dir, "./other", filepath.Join(s.Build, "other.test"))
+	lost := harnesstest.Package + "/lost.BenchmarkSum"
+	p := paramsFor(t, build(t, goOrder(s, "", func(p *order.BuildParams) {
+		p.Suites = append(p.Suites, order.Suite{Adapter: p.Suites[0].Adapter, Suite: "other.test", Parameters: p.Suites[0].Parameters})
+		p.Quantities = []string{"wall-time"}
+		p.Plan = plan(pkg+"BenchmarkSum", harnesstest.Package+"/other.BenchmarkSum", lost)
+	})))
+	rep, err := Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	onDisk(t, p.Dir, rep)
+	want := map[string]string{pkg + "BenchmarkSum wall-time": "success", harnesstest.Package + "/other.BenchmarkSum wall-time": "success", lost + " wall-time": "error harness.no-output"}
+	if diff := cmp.Diff(want, outcomes(rep.Results)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if a, b := rep.Results[0].Target(), rep.Results[1].Target(); a == b || rep.Results[2].Target() != "" {
+		t.Errorf("targets %s and %s", a, b)
+	}
+	p.Order = build(t, goOrder(s, "", func(p *order.BuildParams) {
+		p.Suites = append(p.Suites, order.Suite{Adapter: p.Suites[0].Adapter, Suite: "other.test"})
+		p.Quantities, p.Plan = []string{"wall-time"}, plan(lost)
+	}))
+	if _, err := Run(t.Context(), p); fault.CodeOf(err) != fault.Refused {
+		t.Errorf("nothing but lost cases: %v", err)
+	}
+}
+
 func TestPlanRunsNothing(t *testing.T) {
 	t.Parallel()
 	p := paramsFor(t, build(t, scriptOrder(t, nil, "echo s; touch ran", "true")))

@@ -39,10 +39,9 @@ const (
 	ParamCPU = "cpu"
 )
 
-// Adapter is the harness. Processors is the default of ParamCPU: what the Go
-// runtime would use on this machine.
+// Adapter is the harness.
 type Adapter struct {
-	Processors int
+	Processors int // default of ParamCPU; 0 means what the Go runtime uses on this machine
 }
 
 var _ harness.Harness = Adapter{}

@@ -4,6 +4,7 @@ import (
 	"debug/buildinfo"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -58,6 +59,9 @@ func (a Adapter) Locate(o order.Order, s order.Suite) (harness.Suite, error) {
 // processors settles -test.cpu. An order that says it twice must say the same.
 func (a Adapter) processors(o order.Order, s order.Suite) (int, error) {
 	n := a.Processors
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
 	refuse := func(pointer string) error {
 		return fault.New(fault.Refused, "locate suite", "the processor count must be a whole number from 1 to 65536").At(pointer)
 	}

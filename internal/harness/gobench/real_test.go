@@ -3,6 +3,7 @@ package gobench
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -137,6 +138,9 @@ func TestLocate(t *testing.T) {
 	o.EnvironmentVariables = map[string]string{"GOMAXPROCS": "3"}
 	if got, err := (Adapter{Processors: 2}).Locate(o, su); err != nil || got.Processors != 3 {
 		t.Errorf("the same count twice: %+v %v", got, err)
+	}
+	if got, err := (Adapter{}).Locate(sampleOrder(s, nil)); err != nil || got.Processors != runtime.GOMAXPROCS(0) {
+		t.Errorf("this machine: %+v %v", got, err)
 	}
 	o, su = sampleOrder(s, nil)
 	if got, err := (Adapter{Processors: 2}).Locate(o, su); err != nil || got.Processors != 2 || got.Dir != s.Dir {

@@ -71,10 +71,16 @@ func New(t testing.TB) Sample {
 func Build(t testing.TB, dir string) Sample {
 	t.Helper()
 	s := Sample{Dir: dir, Build: t.TempDir(), Binary: "sample.test"}
-	if log, err := compile(dir, filepath.Join(s.Build, s.Binary)); err != nil {
-		t.Fatalf("build the sample: %v\n%s", err, log)
-	}
+	BuildPackage(t, dir, "./pkg", filepath.Join(s.Build, s.Binary))
 	return s
+}
+
+// BuildPackage builds the test binary of one package of a module.
+func BuildPackage(t testing.TB, dir, pkg, out string) {
+	t.Helper()
+	if log, err := compile(dir, pkg, out); err != nil {
+		t.Fatalf("build %s: %v\n%s", pkg, err, log)
+	}
 }
 
 // Remove deletes what New built; call it at the end of TestMain.
@@ -95,11 +101,11 @@ func build() {
 	if built.err = write(src); built.err != nil {
 		return
 	}
-	built.log, built.err = compile(src, filepath.Join(built.dir, "sample.test"))
+	built.log, built.err = compile(src, "./pkg", filepath.Join(built.dir, "sample.test"))
 }
 
-func compile(src, out string) ([]byte, error) {
-	cmd := exec.Command("go", "test", "-c", "-trimpath", "-buildvcs=false", "-o", out, "./pkg")
+func compile(src, pkg, out string) ([]byte, error) {
+	cmd := exec.Command("go", "test", "-c", "-trimpath", "-buildvcs=false", "-o", out, pkg)
 	cmd.Dir = src
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
 	return cmd.CombinedOutput()
