@@ -109,6 +109,10 @@ func Review(ctx context.Context, c *client.Client, key ident.PrivateKey, p Revie
 	if err != nil {
 		return client.DocRef{}, err
 	}
+	if shown.Proposal.Signer == key.Public() {
+		return client.DocRef{}, fault.New(fault.Relation, "review", "this key signed the proposal").
+			With("proposal", shown.Proposal.Ref).Help("ask another reviewer")
+	}
 	run, err := c.Run(ctx, p.Run)
 	if err != nil {
 		return client.DocRef{}, err

@@ -60,5 +60,8 @@ func (a *app) compare(o judgeOptions) error {
 	if err != nil {
 		return err
 	}
-	return j.nothing()
+	if err := j.nothing(); err != nil {
+		return err
+	}
+	return j.invalid()
 }

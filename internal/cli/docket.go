@@ -156,14 +156,11 @@ func showReport(w io.Writer, r docket.Report) {
 		if s.State == docket.Failed {
 			lines = append(lines, strings.TrimSpace(s.Kind+" "+s.Document), s.Why)
 		}
-		for i, line := range lines {
+		for i, line := range strings.Split(strings.Join(lines, "\n"), "\n") {
 			if i > 0 {
 				fmt.Fprintf(w, "  %-10s %-8s", "", "")
 			}
-			fmt.Fprintf(w, " %s\n", line)
-		}
-		if len(lines) == 0 {
-			fmt.Fprintln(w)
+			fmt.Fprintf(w, " %s\n", harmless(line))
 		}
 	}
 	fmt.Fprintf(w, "%d events and %d documents recomputed\n", r.Events, r.Documents)

@@ -144,6 +144,19 @@ func (j judged) nothing() error {
 	return e
 }
 
+// invalid is the fault of a comparison that allows no judgement; nil for others.
+func (j judged) invalid() error {
+	d := j.Document
+	switch {
+	case d.Overall != verdict.Invalid:
+		return nil
+	case len(d.Failed) == 0:
+		return fault.New(fault.Incomparable, "judge", "no row of %s can be judged", d.RunKey)
+	}
+	return fault.New(fault.Incomparable, "judge", "%s cannot be judged: %s", d.RunKey, d.Failed[0].Detail).
+		With("invariant", d.Failed[0].Invariant)
+}
+
 func readPolicy(name string) (verdict.GatePolicy, error) {
 	if name == "default" {
 		return verdict.DefaultPolicy(), nil

@@ -76,6 +76,9 @@ func (a *app) fail(err error) {
 	}
 	fmt.Fprintf(a.err, "writ: %s [%s]\n", oneLine(err), e.Code)
 	for _, f := range e.Fields {
+		if len(e.Fields) == 1 && f.Pointer == e.Pointer && f.Got == "" {
+			break // said above
+		}
 		where := f.Pointer
 		if where == "" {
 			where = "(document)"

@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"writ/internal/canon"
+	"writ/internal/harness/gobench"
 	"writ/internal/order"
 	"writ/internal/result"
 )
@@ -103,4 +104,25 @@ func (s scenario) attempt(side, tree string, round, slot int) (order.Order, resu
 		},
 	})
 	return o, r, err
+}
+
+// makeOrder writes a draft for the benchmarks of a built test binary:
+// order FILE BUILD-DIR SOURCE-DIR [FILTER]
+func makeOrder(ts *testscript.TestScript, _ bool, args []string) {
+	filter := "^Benchmark(Sum|Twice)$"
+	if len(args) > 3 {
+		filter = "^" + args[3] + "$"
+	}
+	o, err := order.Build(order.BuildParams{
+		RunKey: "sum", Side: "baseline", Project: "sum", Requester: order.Requester{Kind: order.Person, Name: "tester"},
+		Suites:     []order.Suite{{Adapter: gobench.Name, Suite: "sum.test", Filter: filter}},
+		Quantities: []string{"wall-time"},
+		Target: order.Target{
+			Kind: order.BuildTree, Path: ts.MkAbs(args[1]), SourceDir: ts.MkAbs(args[2]), Source: order.Source{URI: "https://example.org/sum.git", Type: "git"},
+		},
+		Precision: order.Precision{Repetitions: order.Times(2), Calibration: &order.Calibration{Mode: order.Fixed, NIterations: 20}},
+		Timeouts:  order.Timeouts{CaseS: 60, OrderS: 600},
+	})
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), o.Raw(), 0o644))
 }

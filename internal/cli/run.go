@@ -112,7 +112,7 @@ func (a *app) plan(ctx context.Context, p runner.Params) error {
 
 func (a *app) progress(e runner.Event) {
 	left := ""
-	if e.Left > 0 {
+	if e.Left >= time.Second {
 		left = ", " + e.Left.Round(time.Second).String() + " left"
 	}
 	switch e.Stage {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,16 +19,41 @@ import (
 	"writ/internal/gitcmd"
 	"writ/internal/ident"
 	"writ/internal/proposal"
+	"writ/internal/runner/proc"
 	"writ/internal/testkit"
 )
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		testkit.Skip(t, "git", "apt-get install git")
+	scripts(t, "testdata")
+}
+
+// TestServerScripts run a server as a process of its own, and what it contains.
+func TestServerScripts(t *testing.T) {
+	t.Parallel()
+	k, err := proc.Start(t.Context(), proc.Isolation{User: true, Network: true, Processes: true, IPC: true, Files: true, Writable: t.TempDir()})
+	if err != nil {
+		testkit.Skip(t, "unprivileged user namespaces: "+err.Error(), "sysctl kernel.unprivileged_userns_clone=1")
 	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	scripts(t, filepath.Join("testdata", "server"))
+}
+
+func scripts(t *testing.T, dir string) {
+	for _, program := range []string{"git", "go"} {
+		if _, err := exec.LookPath(program); err != nil {
+			testkit.Skip(t, program, "apt-get install "+program)
+		}
+	}
+	caches, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	goCache, modCache, _ := strings.Cut(strings.TrimSpace(string(caches)), "\n")
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
@@ -36,12 +62,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("WRIT_SERVER", "http://127.0.0.1:1")
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-			e.Setenv("GOFLAGS", "-mod=mod")
+			e.Setenv("GOCACHE", goCache)
+			e.Setenv("GOMODCACHE", modCache)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "mode": mode, "await": await, "pick": pick, "answerdoc": answerDocument, "results": makeResults, "replace": replace,
-			"secret": secret, "treeof": treeOf,
+			"secret": secret, "treeof": treeOf, "until": until, "order": makeOrder,
 		},
 	})
 }
@@ -85,6 +112,23 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("%s did not come: %v %s", args[0], err, raw)
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// until runs writ again and again until its standard output matches, within a
+// deadline: until REGEXP ARGS…
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	want := regexp.MustCompile("(?m)" + args[0])
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		err := ts.Exec("writ", args[1:]...)
+		if err == nil && want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("writ %v never said %q: %v", args[1:], args[0], err)
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 
