@@ -68,12 +68,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?)
 
 -- name: Fold
 INSERT OR IGNORE INTO scopes (scope, place)
-SELECT run_id, place FROM events WHERE place > ?1 AND place <= ?2 AND run_id <> ''
- UNION ALL
-SELECT lane_id, place FROM events WHERE place > ?1 AND place <= ?2 AND lane_id <> ''
- UNION ALL
-SELECT space_id, place FROM events WHERE place > ?1 AND place <= ?2 AND space_id <> ''
- ORDER BY 1, 2;
+SELECT CASE which.n WHEN 0 THEN run_id WHEN 1 THEN lane_id ELSE space_id END AS holder, place
+  FROM events
+ CROSS JOIN (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2) which
+ WHERE place > ?1 AND place <= ?2 AND holder <> '';
 
 -- name: SetFolded
 UPDATE workspaces SET folded = ?2 WHERE number = ?1;
@@ -210,7 +208,7 @@ SELECT e.place FROM events e
 -- name: CheckScopes
 SELECT s.scope, s.place FROM scopes s
   LEFT JOIN events e ON e.place = s.place
- WHERE e.place IS NULL OR s.scope NOT IN (e.run_id, e.lane_id, e.space_id)
+ WHERE e.place IS NULL OR s.scope = '' OR s.scope NOT IN (e.run_id, e.lane_id, e.space_id)
  ORDER BY s.place;
 
 -- name: CheckCells
