@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -137,7 +136,7 @@ func (j *job) measureSides(ctx context.Context, env *environment, step, base, co
 		return judged{}, err
 	}
 	runKey := order.RunKey(j.task.Run, step, n+1)
-	orders, results, err := j.session(ctx, env, sides, runKey, step, seedOf(j.task.Plan, n), plan)
+	orders, results, err := j.session(ctx, env, sides, runKey, step, order.Seed(j.task.Plan, n), plan)
 	if err != nil {
 		return judged{}, err
 	}
@@ -161,13 +160,6 @@ func (j *job) comparisons(ctx context.Context, step string) (int, error) {
 		}
 	}
 	return n, nil
-}
-
-// seedOf derives the seed of a comparison from the plan: nobody chooses it, and
-// everybody can compute it. 48 bits, so that every reader keeps it exactly.
-func seedOf(plan string, n int) int64 {
-	d := canon.Sum([]byte(fmt.Sprintf("writ-seed/v1 %s %d", plan, n)))
-	return int64(binary.BigEndian.Uint64(d[:8]) >> 16)
 }
 
 // judge makes the documents of a comparison and asks the gate.

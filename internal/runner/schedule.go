@@ -1,6 +1,6 @@
 package runner
 
-import "math/rand/v2"
+import "writ/internal/order"
 
 // Side is one of the two things that a comparison compares.
 type Side string
@@ -17,16 +17,12 @@ func (s Side) other() Side {
 	return Baseline
 }
 
-// First returns which side goes first in each round: one draw per round from a
-// PCG generator that is seeded with the seed and zero, the baseline when the draw
-// is even. Whoever knows the seed can check that the order was drawn before the
-// measurement.
+// First returns which side goes first in each round, see order.ContenderFirst.
 func First(seed int64, rounds int) []Side {
-	rng := rand.New(rand.NewPCG(uint64(seed), 0))
 	out := make([]Side, rounds)
-	for i := range out {
+	for i, contender := range order.ContenderFirst(seed, rounds) {
 		out[i] = Baseline
-		if rng.Uint64()%2 == 1 {
+		if contender {
 			out[i] = Contender
 		}
 	}
