@@ -50,6 +50,17 @@ type Harness interface {
 	Read(s Suite, name string, p order.Precision, quantities []string, out Output) Reading
 }
 
+// Prober is a harness that has to ask a suite's program about itself before it can
+// plan anything: its flags differ from version to version, or it is an interpreter
+// that may lack the harness. A runner asks once, right after Locate.
+type Prober interface {
+	// Probes returns the programs that tell.
+	Probes(s Suite) []Invocation
+	// Settle completes a suite with what they wrote. A program that cannot be
+	// measured is fault.Target.
+	Settle(s Suite, told []Output) (Suite, error)
+}
+
 // Suite is one benchmark program that was found.
 type Suite struct {
 	Adapter   string
@@ -64,13 +75,22 @@ type Suite struct {
 	Protocol      map[string]canon.Value // fixed settings of the harness, as protocol members
 	Version       string                 // of the harness
 	Processors    int                    // how many the cases may use; 0 when that is not set
+	Traits        map[string]string      // what a Prober found out, for its own use
+
+	// Shared says that equal bytes of Program do not mean equal code, because it is
+	// an interpreter or loads libraries of the subject: results must not name it as
+	// the file that was measured.
+	Shared bool
 }
 
-// Invocation is a program to start. Variables go on top of the environment.
+// Invocation is a program to start. Variables go on top of the environment. See
+// Exchange for Inputs and Outputs.
 type Invocation struct {
 	Argv      []string
 	Dir       string
 	Variables map[string]string
+	Inputs    []File // are there before the program starts
+	Outputs   []File // are read when it has ended; the first is the native output
 }
 
 // Output is how an invocation ended and what it wrote.
@@ -78,14 +98,17 @@ type Output struct {
 	Result proc.Result
 	Stdout []byte
 	Stderr []byte
+	Files  map[string][]byte // content of Outputs by name; what was not written is not in it
+	Unread map[string]string // why Outputs that are there could not be read, by name
 }
 
 // Reading is what one case gave.
 type Reading struct {
 	Quantities      map[string]Measured
-	InnerIterations []int // of each repetition that counts, in order
-	Attempted       int   // repetitions that were ordered, warm-ups not counted
-	Warmups         int   // repetitions that were done and thrown away
+	InnerIterations []int                // of each repetition that counts, in order
+	Attempted       int                  // repetitions that were ordered, warm-ups not counted
+	Warmups         int                  // repetitions that were done and thrown away
+	Levels          []result.LevelCounts // of harnesses with levels of their own, outermost first; nil for the plain one
 	Facts           map[string]string
 	Message         string   // the harness's own words about a failure; "" when there are none
 	Warnings        []string // tokens for quality.warnings
@@ -96,6 +119,8 @@ type Measured struct {
 	Status       result.Status
 	Reason       string // "" exactly for success
 	Values       []float64
+	Groups       []string // beside Values: the process that each came of; nil when all are of one
+	Summaries    []result.Summary
 	Unit         string // of Values, UCUM
 	OriginalUnit string // as the harness spells it
 	Message      string // why values are missing, when Reading.Message does not say it
