@@ -173,7 +173,7 @@ func (w *way) setUp(ctx context.Context) error {
 		*m.into = member{made.ID, key, client.New(w.server.address, token.Text)}
 		w.say("", "%-8s %s %s", m.p.Name, m.p.Kind, entry.NodeID)
 	}
-	config := fmt.Sprintf(`{"remote":%q,"base":"main","rounds":10,"sample_ms":20}`, w.sample.repo.Dir)
+	config := fmt.Sprintf(`{"remote":%q,"base":"main","rounds":12,"sample_ms":30}`, w.sample.repo.Dir)
 	_, err = admin.PutRepository(ctx, "demo", "sample", []byte(config))
 	return err
 }
@@ -247,7 +247,8 @@ func (w *way) judge(ctx context.Context, r *Result) error {
 	case w.Regress && r.Outcome == "gate_blocked" && !moved:
 		w.say("done", "blocked by the gate; main is still at %.12s", r.After)
 	default:
-		return fault.New(fault.Blocked, "demo", "the run ended %s, main is at %.12s", r.Outcome, r.After)
+		return fault.New(fault.Blocked, "demo", "the run ended %s, main is at %.12s", r.Outcome, r.After).
+			Help("if the gate held because it could not tell, the machine was too busy: run it again")
 	}
 	if w.Keep || w.Dir != "" {
 		w.say("look", "writ docket show %s", r.Export)
