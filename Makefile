@@ -24,7 +24,7 @@ test: deps unit docs ## everything; installs what the tests need when it is miss
 unit:
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
-	cd bench && $(GO) vet ./...
+	cd bench && $(GO) vet ./... && $(GO) test ./...
 
 docs: build ## every command block of the README and the guides is run
 	$(GO) test -count=1 -timeout 10m ./internal/house -run TestDocumentedCommands -writ $(CURDIR)/$(BIN)
@@ -32,8 +32,8 @@ docs: build ## every command block of the README and the guides is run
 deps: ## what the tests need from the machine
 	@sh .ci/deps
 
-bench: build ## ratios against peers and limits, in one run
-	cd bench && $(GO) run . -writ $(CURDIR)/$(BIN)
+bench: build ## ratios against peers and limits, in one run; FLAGS="-only run -json"
+	cd bench && $(GO) run . -writ $(CURDIR)/$(BIN) $(FLAGS)
 
 lint: $(LINT)
 	$(LINT) run ./...

@@ -11,43 +11,58 @@ import (
 	"writ/internal/docket"
 )
 
+// demoLimit is how long the whole way may take.
+const demoLimit = time.Minute
+
 // benchDocket makes a docket with the demo and verifies it over and over.
-func benchDocket(ctx context.Context, writ string, span time.Duration) ([]figure, error) {
-	dir, err := os.MkdirTemp("", "writ-bench-")
+func benchDocket(ctx context.Context, s setup) ([]figure, error) {
+	dir, err := os.MkdirTemp(s.dir, "writ-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	tour := filepath.Join(dir, "tour")
 	start := time.Now()
-	if out, err := exec.CommandContext(ctx, writ, "demo", "--dir", filepath.Join(dir, "tour")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, s.writ, "demo", "--dir", tour).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("demo: %w\n%s", err, out)
 	}
 	demo := time.Since(start)
-	trust, err := docket.ReadTrust(filepath.Join(dir, "tour", "trust.json"))
+	trust, err := docket.ReadTrust(filepath.Join(tour, "trust.json"))
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(dir, "tour", "docket.json"))
+	b, err := readDocket(filepath.Join(tour, "docket.json"))
+	if err != nil {
+		return nil, err
+	}
+	took, documents := times(nil), 0
+	for start = time.Now(); time.Since(start) < s.span; {
+		t := time.Now()
+		r := docket.Verify(b, trust)
+		if r.Answer != docket.Verified {
+			return nil, fmt.Errorf("the demo's docket: %w", r.Err())
+		}
+		took, documents = append(took, time.Since(t)), r.Documents
+	}
+	one := took.sorted().at(0.5)
+	perSecond := float64(documents) / one.Seconds()
+	return []figure{
+		{
+			What: "docket verify", Value: fmt.Sprintf("%.0f documents/s, %s for a docket of %d", perSecond, show(one), documents),
+			Numbers: map[string]float64{"documents_per_second": perSecond, "docket_ms": millis(one), "documents": float64(documents)},
+		},
+		limited(figure{
+			What: "demo, from nothing to a verified docket", Value: show(demo), Beside: "limit " + demoLimit.String(),
+			Numbers: map[string]float64{"seconds": demo.Seconds(), "limit_seconds": demoLimit.Seconds()},
+		}, demo.Seconds(), demoLimit.Seconds()),
+	}, nil
+}
+
+func readDocket(path string) (*docket.Bundle, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := docket.Read(f)
-	if err != nil {
-		return nil, err
-	}
-	n, report := 0, docket.Report{}
-	start = time.Now()
-	for time.Since(start) < span {
-		if report = docket.Verify(b, trust); report.Answer != docket.Verified {
-			return nil, fmt.Errorf("the demo's docket: %w", report.Err())
-		}
-		n++
-	}
-	took := time.Since(start)
-	const limit = time.Minute
-	return []figure{
-		{what: "docket verify", value: fmt.Sprintf("%.0f documents/s, %s for one docket of %d", float64(n*report.Documents)/took.Seconds(), (took / time.Duration(n)).Round(time.Millisecond), report.Documents)},
-		{what: "demo, from start to verified docket", value: demo.Round(100 * time.Millisecond).String(), beside: "limit " + limit.String(), ratio: demo.Seconds() / limit.Seconds(), floor: 1, atMost: true},
-	}, nil
+	return docket.Read(f)
 }

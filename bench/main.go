@@ -2,6 +2,9 @@
 // peer or a limit in the same run, and prints the ratios. It fails when a floor
 // is not reached.
 //
+// Ours and theirs take turns in short windows, because a machine that is shared
+// changes from second to second: a ratio is that of windows next to each other.
+//
 // It is a module of its own: the peers are no dependencies of Writ.
 package main
 
@@ -9,89 +12,120 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
+// setup is what every part is given.
+type setup struct {
+	writ string        // the binary that is measured
+	dir  string        // where data is written
+	span time.Duration // how long each rate is measured, all its windows together
+}
+
+// part is a group of figures that can be asked for alone.
+type part struct {
+	name    string
+	measure func(context.Context, setup) ([]figure, error)
+}
+
+var parts = []part{
+	{"serve", benchServe},
+	{"run", benchRun},
+	{"docket", benchDocket},
+	{"verdict", benchVerdict},
+	{"journal", benchJournal},
+}
+
 func main() {
 	var (
-		writ = flag.String("writ", "../bin/writ", "the binary that is measured")
-		span = flag.Duration("span", 3*time.Second, "how long each rate is measured")
-		only = flag.String("only", "", "comma-separated: journal, run, docket, serve, verdict")
+		s       setup
+		only    = flag.String("only", "", "comma-separated: "+strings.Join(names(), ", "))
+		asJSON  = flag.Bool("json", false, "print one JSON object")
+		profile = flag.String("cpuprofile", "", "write a CPU profile of this process to the file")
 	)
+	flag.StringVar(&s.writ, "writ", "../bin/writ", "the binary that is measured")
+	flag.StringVar(&s.dir, "dir", os.TempDir(), "folder for the data; its disk is what is measured")
+	flag.DurationVar(&s.span, "span", 6*time.Second, "how long each rate is measured")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *writ, *span, *only); err != nil {
+	if err := run(ctx, os.Stdout, s, *only, *asJSON, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// figure is one line of the report.
-type figure struct {
-	what   string
-	value  string
-	beside string  // what it is compared with
-	ratio  float64 // ours over theirs; 0 when there is none
-	floor  float64 // the ratio that has to be reached; 0 for none
-	atMost bool    // the ratio may not be above the floor
-}
-
-func (f figure) ok() bool {
-	switch {
-	case f.floor == 0:
-		return true
-	case f.atMost:
-		return f.ratio <= f.floor
-	default:
-		return f.ratio >= f.floor
-	}
-}
-
-func run(ctx context.Context, writ string, span time.Duration, only string) error {
-	parts := []struct {
-		name    string
-		measure func(context.Context, string, time.Duration) ([]figure, error)
-	}{
-		{"serve", benchServe}, {"run", benchRun}, {"docket", benchDocket}, {"verdict", benchVerdict}, {"journal", benchJournal},
-	}
-	out := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(out, "WHAT\tFIGURE\tBESIDE\tRATIO\tFLOOR\tOK")
-	var missed []string
+func names() []string {
+	var out []string
 	for _, p := range parts {
-		if only != "" && !strings.Contains(","+only+",", ","+p.name+",") {
-			continue
+		out = append(out, p.name)
+	}
+	return out
+}
+
+// choose returns the parts of the comma-separated list, all of them for "".
+func choose(only string) ([]part, error) {
+	if only == "" {
+		return parts, nil
+	}
+	wanted := map[string]bool{}
+	for n := range strings.SplitSeq(only, ",") {
+		wanted[strings.TrimSpace(n)] = true
+	}
+	var out []part
+	for _, p := range parts {
+		if wanted[p.name] {
+			out = append(out, p)
+			delete(wanted, p.name)
 		}
-		figures, err := p.measure(ctx, writ, span)
+	}
+	for n := range wanted {
+		return nil, fmt.Errorf("no part %q, there are: %s", n, strings.Join(names(), ", "))
+	}
+	return out, nil
+}
+
+func run(ctx context.Context, w io.Writer, s setup, only string, asJSON bool, profile string) error {
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
+	stop, err := startProfile(profile)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	r := report{Span: s.span.Seconds()}
+	if r.Machine, err = lookAround(s.dir); err != nil {
+		return err
+	}
+	if !asJSON {
+		fmt.Fprintln(w, r.Machine)
+	}
+	for _, p := range chosen {
+		figures, err := p.measure(ctx, s)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		for _, f := range figures {
-			ratio, floor, ok := "", "", ""
-			if f.ratio != 0 {
-				ratio = fmt.Sprintf("%.2f", f.ratio)
-			}
-			if f.floor != 0 {
-				sign := ">="
-				if f.atMost {
-					sign = "<="
-				}
-				floor, ok = fmt.Sprintf("%s %.2f", sign, f.floor), "yes"
-				if !f.ok() {
-					ok = "NO"
-					missed = append(missed, f.what)
-				}
-			}
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", f.what, f.value, f.beside, ratio, floor, ok)
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		out.Flush()
+		for i := range figures {
+			figures[i].Part = p.name
+		}
+		r.Figures = append(r.Figures, figures...)
+		if !asJSON {
+			table(w, figures)
+		}
 	}
-	if len(missed) > 0 {
-		return fmt.Errorf("under the floor: %s", strings.Join(missed, "; "))
+	if asJSON {
+		if err := r.writeJSON(w); err != nil {
+			return err
+		}
 	}
-	return nil
+	return r.err()
 }

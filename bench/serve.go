@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -22,23 +21,25 @@ type server struct {
 	} `json:"first"`
 
 	cmd *exec.Cmd
-	dir string
+	dir string // removed when the server stops, unless ""
 }
 
-func startServer(ctx context.Context, writ string) (*server, error) {
-	dir, err := os.MkdirTemp("", "writ-bench-")
+// startServer serves a fresh folder that goes with the server.
+func startServer(ctx context.Context, s setup) (*server, error) {
+	dir, err := os.MkdirTemp(s.dir, "writ-bench-")
 	if err != nil {
 		return nil, err
 	}
-	s, err := serveIn(ctx, writ, dir)
+	p, err := serveIn(ctx, s.writ, dir)
 	if err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
-	s.dir = dir
-	return s, nil
+	p.dir = dir
+	return p, nil
 }
 
+// serveIn serves dir and returns when the server says where it answers.
 func serveIn(ctx context.Context, writ, dir string) (*server, error) {
 	s := &server{cmd: exec.CommandContext(ctx, writ, "serve", "--json", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0")}
 	s.cmd.Stderr = os.Stderr
@@ -64,38 +65,51 @@ func (s *server) stop() {
 	}
 }
 
+// startLimit is how long the start of a server may take until the first answer.
+const startLimit = 200 * time.Millisecond
+
 // benchServe times from the start of the process to the first answer of HTTP, on
 // a fresh data folder and on an existing one.
-func benchServe(ctx context.Context, writ string, _ time.Duration) ([]figure, error) {
-	const limit = 200 * time.Millisecond
-	var fresh, again []time.Duration
-	for range 5 {
-		dir, err := os.MkdirTemp("", "writ-bench-")
+func benchServe(ctx context.Context, s setup) ([]figure, error) {
+	var fresh, again times
+	for range 11 {
+		dir, err := os.MkdirTemp(s.dir, "writ-bench-")
 		if err != nil {
 			return nil, err
 		}
-		for _, into := range []*[]time.Duration{&fresh, &again} {
-			t := time.Now()
-			s, err := serveIn(ctx, writ, dir)
+		defer os.RemoveAll(dir)
+		for _, into := range []*times{&fresh, &again} {
+			took, err := startOnce(ctx, s.writ, dir)
 			if err != nil {
 				return nil, err
 			}
-			r, err := http.Get(s.Address + "/healthz")
-			if err != nil {
-				return nil, err
-			}
-			r.Body.Close()
-			*into = append(*into, time.Since(t))
-			s.stop()
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			return nil, err
+			*into = append(*into, took)
 		}
 	}
-	line := func(what string, all []time.Duration) figure {
-		slices.Sort(all)
-		mid := all[len(all)/2]
-		return figure{what: what, value: "median " + mid.Round(time.Millisecond).String(), beside: "limit " + limit.String(), ratio: mid.Seconds() / limit.Seconds(), floor: 1, atMost: true}
+	line := func(what string, all times) figure {
+		mid := all.sorted().at(0.5)
+		return limited(figure{
+			What: "serve: start to first answer, " + what, Value: show(mid) + ", longest " + show(all.at(1)), Beside: "limit " + startLimit.String(),
+			Numbers: map[string]float64{"median_ms": millis(mid), "longest_ms": millis(all.at(1)), "limit_ms": millis(startLimit)},
+		}, mid.Seconds(), startLimit.Seconds())
 	}
-	return []figure{line("serve: start to first answer, fresh", fresh), line("serve: start to first answer, existing", again)}, nil
+	return []figure{line("fresh folder", fresh), line("existing folder", again)}, nil
+}
+
+func startOnce(ctx context.Context, writ, dir string) (time.Duration, error) {
+	t := time.Now()
+	s, err := serveIn(ctx, writ, dir)
+	if err != nil {
+		return 0, err
+	}
+	defer s.stop()
+	r, err := http.Get(s.Address + "/healthz")
+	if err != nil {
+		return 0, err
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("the first answer is %s", r.Status)
+	}
+	return time.Since(t), nil
 }
