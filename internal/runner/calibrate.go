@@ -11,6 +11,7 @@ import (
 
 	"writ/internal/fault"
 	"writ/internal/order"
+	"writ/internal/result"
 	"writ/internal/runner/proc"
 )
 
@@ -50,12 +51,9 @@ func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *orde
 			return nil, fault.Wrap(ctx.Err(), fault.Cancelled, "calibrate", "stopped during %s", c.name)
 		}
 		reading := r.harness.Read(r.found[c.suite], c.name, precision, []string{"wall-time"}, out)
-		if n := reading.InnerIterations; len(n) == 1 {
-			p := pace{n[0], out.Result.Wall.Seconds() / float64(n[0])}
-			if m := reading.Quantities["wall-time"]; len(m.Values) == 1 {
-				p.seconds = m.Values[0]
-			}
-			paces = append(paces, p)
+		m, n := reading.Quantities["wall-time"], reading.InnerIterations
+		if m.Status == result.Success && len(n) == 1 {
+			paces = append(paces, pace{n[0], m.Values[0]})
 		}
 	}
 	return choose(paces, adaptive), nil

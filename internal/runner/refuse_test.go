@@ -43,7 +43,7 @@ func TestRefusals(t *testing.T) {
 		"empty listing": {func(p *order.BuildParams) { p.Suites[0].Filter = "^BenchmarkNone$" }, fault.Nothing, "/suites"},
 		"listing crashes": {func(p *order.BuildParams) {
 			p.Suites[0].Filter = "Behave"
-			p.EnvironmentVariables = map[string]string{"SAMPLE_MODE": "panic"}
+			p.EnvironmentVariables = map[string]string{"SAMPLE_MODE": "exit"}
 		}, fault.Refused, "/suites"},
 		"listing takes long": {func(p *order.BuildParams) {
 			p.Suites[0].Filter, p.Timeouts = "Behave", order.Timeouts{CaseS: 1, OrderS: 1}

@@ -54,7 +54,7 @@ func (Adapter) Cases(s harness.Suite, listed []harness.Output) ([]order.Case, er
 	if err != nil {
 		return nil, err
 	}
-	if r := listed[1].Result; r.Cause != proc.Exited || text.End == "" || (text.End == "PASS") != (r.Exit == 0) {
+	if !complete(listed[1], text) {
 		return nil, listingFailed(listed[1], "running every benchmark once did not end well")
 	}
 	reported := map[string]bool{}
@@ -74,6 +74,17 @@ func (Adapter) Cases(s harness.Suite, listed []harness.Output) ([]order.Case, er
 		}
 	}
 	return out, nil
+}
+
+// crashed is the exit status of a Go program that panics. The last word says
+// nothing then: the testing package may still print FAIL while the program dies.
+const crashed = 2
+
+// complete reports whether a listing got to its end, with failed benchmarks or
+// without.
+func complete(out harness.Output, text Text) bool {
+	r := out.Result
+	return r.Cause == proc.Exited && r.Signal == 0 && r.Exit != crashed && text.End != "" && (text.End == "PASS") == (r.Exit == 0)
 }
 
 func qualified(s harness.Suite, name string) string {

@@ -94,7 +94,7 @@ func TestAListingThatBrokeOffIsNone(t *testing.T) {
 	crashed.Stderr = fixture(t, "panic.stderr.txt")
 	for name, out := range map[string]harness.Output{
 		"cut off": ended(1, listing[:len(listing)-3]), "time limit": timedOut, "panic": crashed,
-		"exit": ended(0, fixture(t, "exit.txt")), "PASS with status 1": ended(1, []byte("PASS\n")), "FAIL with status 0": ended(0, []byte("FAIL\n")),
+		"panic after FAIL": ended(2, listing), "exit": ended(0, fixture(t, "exit.txt")), "PASS with status 1": ended(1, []byte("PASS\n")), "FAIL with status 0": ended(0, []byte("FAIL\n")),
 	} {
 		got, err := Adapter{}.Cases(suite, []harness.Output{functions, out})
 		if fault.CodeOf(err) != fault.Harness {

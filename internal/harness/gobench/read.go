@@ -30,6 +30,12 @@ var metrics = map[string]metric{
 	"throughput-bytes": {"MB/s", func(v float64) float64 { return v * 1e6 }, true},
 }
 
+// timeUnit is in every row of a benchmark that ran to its end, unless the
+// benchmark takes it out itself. When a benchmark panics, the testing package can
+// be quicker than the dying program: it then prints a row of zeros without a time,
+// PASS, and ends with status 0.
+const timeUnit = "ns/op"
+
 func quantityNames() []string { return slices.Sorted(maps.Keys(metrics)) }
 
 // Read implements harness.Harness.
@@ -137,6 +143,10 @@ func one(quantity string, rows []Row) harness.Measured {
 	for _, row := range rows {
 		v, ok := row.Value(spec.native)
 		if !ok {
+			continue
+		}
+		if _, timed := row.Value(timeUnit); !timed {
+			m.Reason, m.Message = result.ReasonHarnessError, "a result without a time: the benchmark has panicked, or hides it"
 			continue
 		}
 		v = spec.scale(v)

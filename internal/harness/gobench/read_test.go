@@ -56,7 +56,9 @@ func TestReadOutcomes(t *testing.T) {
 		"stray text":          {"stray-text.txt", "BenchmarkStrayText", 0, times(3), map[string]harness.Measured{"wall-time": failed(result.ReasonNoOutput)}, ""},
 		"stray line, quietly": {"stray-quiet.txt", "BenchmarkStrayLine", 0, times(3), map[string]harness.Measured{"wall-time": {Status: result.Partial, Reason: result.ReasonPartial}}, ""},
 		"not finite": {"metric.txt", "BenchmarkMetric", 0, times(2), map[string]harness.Measured{
-			"wall-time": failed(result.ReasonNoOutput), "allocated-bytes": failed(result.ReasonMapping), "allocations": failed(result.ReasonMapping)}, ""},
+			"wall-time": failed(result.ReasonNoOutput), "allocated-bytes": failed(result.ReasonHarnessError), "allocations": failed(result.ReasonHarnessError)}, ""},
+		"panic that Go lost": {"panic-lost.txt", "BenchmarkBehave", 0, times(1), map[string]harness.Measured{
+			"wall-time": failed(result.ReasonNoOutput), "allocations": failed(result.ReasonHarnessError)}, ""},
 	} {
 		quantities := make([]string, 0, len(tc.want))
 		for q := range tc.want {
@@ -115,6 +117,7 @@ func TestReadUsesNoBrokenValue(t *testing.T) {
 		"1 5 ns/op 6 ns/op":       result.Failed,
 		"1 5 ns/op 6 B/op 7 B/op": result.Success,
 		"1 5 ns/op":               result.Success,
+		"1 0 B/op":                result.Failed,
 	} {
 		got := Adapter{}.Read(suite, "BenchmarkA", times(1), []string{"wall-time"}, ended(0, []byte("BenchmarkA-2 "+values+"\nPASS\n")))
 		if m := got.Quantities["wall-time"]; m.Status != want {
