@@ -9,10 +9,11 @@ import (
 // Stage says what an Event is about.
 type Stage string
 
+// The stages of a run.
 const (
 	Calibrating Stage = "calibrating" // a case is run once, to choose an iteration count
-	CaseStart   Stage = "case-start"
-	CaseEnd     Stage = "case-end"
+	CaseStart   Stage = "case-start"  // the process of a case is about to start
+	CaseEnd     Stage = "case-end"    // its results are written
 )
 
 // Event is one step of progress.

@@ -5,9 +5,10 @@ import "writ/internal/order"
 // Side is one of the two things that a comparison compares.
 type Side string
 
+// The two sides.
 const (
-	Baseline  Side = "baseline"
-	Contender Side = "contender"
+	Baseline  Side = "baseline"  // what there was before
+	Contender Side = "contender" // what is compared with it
 )
 
 func (s Side) other() Side {

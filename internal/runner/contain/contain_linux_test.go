@@ -14,6 +14,7 @@ import (
 	"writ/internal/fault"
 	"writ/internal/gitcmd"
 	"writ/internal/runner/proc"
+	"writ/internal/testkit"
 )
 
 const dialer = `package main
@@ -42,7 +43,7 @@ func main() {
 // offline build and run, next to the commit that it changes.
 func TestBuildAndRunInside(t *testing.T) {
 	s, p := setup(t)
-	p.BuildCache = goCache(t)
+	p.BuildCache = goEnv(t, "GOCACHE")
 	e := environment(t, p)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,6 +101,53 @@ func TestBuildAndRunInside(t *testing.T) {
 	}
 	if got := s.Git(t, "status", "--porcelain", "--untracked-files=all"); got != "" {
 		t.Errorf("the user's checkout changed: %s", got)
+	}
+}
+
+// TestModulesComeFromTheGivenCache builds a package that needs a module, with no
+// network and an empty cache of its own.
+func TestModulesComeFromTheGivenCache(t *testing.T) {
+	s, p := setup(t)
+	p.BuildCache, p.ModCache = goEnv(t, "GOCACHE"), goEnv(t, "GOMODCACHE")
+	const module, version = "github.com/google/go-cmp", "v0.7.0"
+	if _, err := os.Stat(filepath.Join(p.ModCache, "cache", "download", module, "@v", version+".zip")); err != nil {
+		testkit.Skip(t, module+" in the module cache", "go mod download "+module+"@"+version)
+	}
+	sums, err := os.ReadFile("../../../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var own string
+	for line := range strings.Lines(string(sums)) {
+		if strings.HasPrefix(line, module+" "+version) {
+			own += line
+		}
+	}
+	for name, text := range map[string]string{
+		"go.mod":      "module example.org/sample\n\ngo 1.25\n\nrequire " + module + " " + version + "\n",
+		"go.sum":      own,
+		"cmd/main.go": "package main\n\nimport \"" + module + "/cmp\"\n\nfunc main() { println(cmp.Equal(1, 1)) }\n",
+	} {
+		path := filepath.Join(s.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Git(t, "add", "-A")
+	s.Git(t, "commit", "-q", "-m", "need a module")
+	e := environment(t, p)
+	dir, err := e.Worktree(t.Context(), s.Git(t, "rev-parse", "HEAD"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, r := run(t, e, e, dir, e.GoProgram(), "run", "./cmd"); !r.OK() || !strings.HasSuffix(text, "true") {
+		t.Errorf("%+v\n%s", r, text)
+	}
+	if got := shell(t, e, e, dir, "git status --porcelain"); got != "" {
+		t.Errorf("the build changed the worktree: %s", got)
 	}
 }
 
@@ -207,6 +255,13 @@ func TestTheAreaIsNotTrusted(t *testing.T) {
 		}
 		if entries, err := os.ReadDir(victim); err != nil || len(entries) > 0 {
 			t.Fatalf("%s: the host wrote outside of the area: %v %v", name, entries, err)
+		}
+		if _, remove, err := e.Scratch(); err != nil || remove() != nil {
+			t.Errorf("%s: scratch: %v", name, err)
+		}
+		shell(t, e, e, e.area("tmp"), "rm -rf ../scratch && ln -s "+victim+" ../scratch")
+		if dir, _, err := e.Scratch(); fault.CodeOf(err) != fault.NotContained {
+			t.Errorf("%s: scratch at %s, %v", name, dir, err)
 		}
 		shell(t, e, e, e.area("tmp"), "mkdir -p d/e && touch d/e/f && chmod 000 d/e d; ln -s "+victim+" out")
 		if err := os.WriteFile(filepath.Join(victim, "keep"), nil, 0o644); err != nil {

@@ -116,10 +116,10 @@ func shell(t *testing.T, l proc.Launcher, e *Environment, dir, script string) st
 	return out
 }
 
-// goCache returns the build cache of whoever runs the tests.
-func goCache(t *testing.T) string {
+// goEnv returns a setting of the go command of whoever runs the tests.
+func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	b, err := exec.Command("go", "env", "GOCACHE").Output()
+	b, err := exec.Command("go", "env", name).Output()
 	if err != nil {
 		testkit.Skip(t, "the go command", "https://go.dev/doc/install")
 	}

@@ -279,7 +279,13 @@ func TestRunAfterCancelDoesNotStart(t *testing.T) {
 // BenchmarkOverhead runs an empty program through the keeper and under os/exec in
 // turns, and reports the medians and their difference.
 func BenchmarkOverhead(b *testing.B) {
-	k, err := Start(b.Context(), Isolation{})
+	for name, iso := range map[string]Isolation{"plain": {}, "isolated": {User: true, Network: true, Processes: true, IPC: true}} {
+		b.Run(name, func(b *testing.B) { overhead(b, iso) })
+	}
+}
+
+func overhead(b *testing.B, iso Isolation) {
+	k, err := Start(b.Context(), iso)
 	if err != nil {
 		b.Fatal(err)
 	}

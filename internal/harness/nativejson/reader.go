@@ -1,0 +1,378 @@
+// Package nativejson reads JSON the way benchmark harnesses write it: strict, but
+// for the bare words that they write for numbers that are not finite.
+//
+// Invariants: a text has one reading or none: names that come twice in an object,
+// text that is not UTF-8, raw control characters, surrogates without a partner and
+// anything after the value are fault.Malformed with the offset of the byte at
+// fault. NaN and the infinities are numbers without a finite value, and counted,
+// so that whoever uses a number has to look. Memory follows what the caller keeps,
+// not what the text holds.
+//
+// The package repairs nothing and guesses nothing: a number with thousands
+// separators, a missing comma or a text that was cut off ends the reading.
+package nativejson
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"writ/internal/fault"
+)
+
+const (
+	maxBytes = 256 << 20 // of a text
+	maxDepth = 64        // arrays and objects inside each other
+)
+
+// Kind is what a value is.
+type Kind uint8
+
+// The kinds. Invalid is anything that cannot start a value.
+const (
+	Invalid Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// Reader goes through one text from its start to its end. Every method but Kind
+// consumes what it reads; after an error nothing more can be read.
+type Reader struct {
+	s         string
+	i         int // next byte
+	depth     int
+	nonFinite int
+	names     []name // of the objects that are open, innermost last
+}
+
+type name struct {
+	text string
+	at   int
+}
+
+// New makes a reader for a text.
+func New(text []byte) (*Reader, error) {
+	const op = "read native output"
+	if len(text) > maxBytes {
+		return nil, fault.New(fault.TooLarge, op, "%d bytes, at most %d are read", len(text), maxBytes)
+	}
+	r := &Reader{s: string(text)}
+	if strings.HasPrefix(r.s, "\uFEFF") {
+		return nil, r.fail(0, "byte order mark")
+	}
+	for i := 0; i < len(r.s); {
+		if r.s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		c, n := utf8.DecodeRuneInString(r.s[i:])
+		if c == utf8.RuneError && n == 1 {
+			return nil, r.fail(i, "text is not UTF-8")
+		}
+		i += n
+	}
+	return r, nil
+}
+
+// NonFinite returns how many numbers so far were not finite.
+func (r *Reader) NonFinite() int { return r.nonFinite }
+
+// Fail returns an error at the reading position, for values that are well formed
+// and not what the format says.
+func (r *Reader) Fail(format string, args ...any) error {
+	r.space()
+	return r.fail(r.i, format, args...)
+}
+
+func (r *Reader) fail(at int, format string, args ...any) error {
+	return fault.New(fault.Malformed, "read native output", format, args...).AtByte(int64(at))
+}
+
+func (r *Reader) unexpected(want string) error {
+	if r.i >= len(r.s) {
+		return r.fail(r.i, "text ends, %s is missing", want)
+	}
+	return r.fail(r.i, "%s expected, found %q", want, r.s[r.i])
+}
+
+func (r *Reader) space() {
+	for r.i < len(r.s) {
+		switch r.s[r.i] {
+		case ' ', '\t', '\n', '\r':
+			r.i++
+		default:
+			return
+		}
+	}
+}
+
+// Kind tells what the next value is, by how it begins.
+func (r *Reader) Kind() Kind {
+	r.space()
+	if r.i >= len(r.s) {
+		return Invalid
+	}
+	switch c := r.s[r.i]; c {
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case '"':
+		return String
+	case 't', 'f':
+		return Bool
+	case 'n':
+		if strings.HasPrefix(r.s[r.i:], "nan") {
+			return Number
+		}
+		return Null
+	default:
+		if c == '-' || '0' <= c && c <= '9' || c == 'N' || c == 'I' || c == 'i' {
+			return Number
+		}
+		return Invalid
+	}
+}
+
+// Done makes sure that nothing follows.
+func (r *Reader) Done() error {
+	if r.space(); r.i < len(r.s) {
+		return r.fail(r.i, "text after the value")
+	}
+	return nil
+}
+
+// Object reads an object and calls member at the value of each name; member must
+// read the value, or Skip it.
+func (r *Reader) Object(member func(name string) error) error {
+	if err := r.open('{', "an object"); err != nil {
+		return err
+	}
+	if r.space(); r.i < len(r.s) && r.s[r.i] == '}' {
+		return r.shut()
+	}
+	base := len(r.names)
+	for {
+		if r.space(); r.i >= len(r.s) || r.s[r.i] != '"' {
+			return r.unexpected("a member name")
+		}
+		n := name{at: r.i}
+		var err error
+		if n.text, err = r.Text(); err != nil {
+			return err
+		}
+		r.names = append(r.names, n)
+		if r.space(); r.i >= len(r.s) || r.s[r.i] != ':' {
+			return r.unexpected("a colon")
+		}
+		r.i++
+		if err := member(n.text); err != nil {
+			return err
+		}
+		more, err := r.separator('}', "comma or }")
+		if err != nil {
+			return err
+		}
+		if !more {
+			return r.forget(base)
+		}
+	}
+}
+
+// forget drops the names of the object that was read last, unless one is there
+// twice.
+func (r *Reader) forget(base int) error {
+	mine := r.names[base:]
+	slices.SortFunc(mine, func(a, b name) int { return cmp.Or(strings.Compare(a.text, b.text), a.at-b.at) })
+	for i := 1; i < len(mine); i++ {
+		if mine[i].text == mine[i-1].text {
+			return r.fail(mine[i].at, "member %q comes twice", mine[i].text)
+		}
+	}
+	r.names = r.names[:base]
+	return nil
+}
+
+// Array reads an array and calls element at each value, which element must read
+// or Skip.
+func (r *Reader) Array(element func() error) error {
+	if err := r.open('[', "an array"); err != nil {
+		return err
+	}
+	if r.space(); r.i < len(r.s) && r.s[r.i] == ']' {
+		return r.shut()
+	}
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		if more, err := r.separator(']', "comma or ]"); err != nil || !more {
+			return err
+		}
+	}
+}
+
+func (r *Reader) open(bracket byte, want string) error {
+	if r.space(); r.i >= len(r.s) || r.s[r.i] != bracket {
+		return r.unexpected(want)
+	}
+	if r.depth == maxDepth {
+		return r.fail(r.i, "nested too deeply")
+	}
+	r.depth++
+	r.i++
+	return nil
+}
+
+func (r *Reader) shut() error {
+	r.depth--
+	r.i++
+	return nil
+}
+
+func (r *Reader) separator(end byte, want string) (more bool, err error) {
+	if r.space(); r.i < len(r.s) {
+		switch r.s[r.i] {
+		case ',':
+			r.i++
+			return true, nil
+		case end:
+			return false, r.shut()
+		}
+	}
+	return false, r.unexpected(want)
+}
+
+// Skip reads a value of any kind and forgets it. It is as strict as the rest.
+func (r *Reader) Skip() error {
+	switch r.Kind() {
+	case Object:
+		return r.Object(func(string) error { return r.Skip() })
+	case Array:
+		return r.Array(r.Skip)
+	case String:
+		_, err := r.Text()
+		return err
+	case Number:
+		_, err := r.Number()
+		return err
+	case Bool:
+		_, err := r.Bool()
+		return err
+	case Null:
+		return r.word("null")
+	}
+	return r.unexpected("a value")
+}
+
+// Bool reads true or false.
+func (r *Reader) Bool() (bool, error) {
+	if r.space(); r.i < len(r.s) && r.s[r.i] == 't' {
+		return true, r.word("true")
+	}
+	return false, r.word("false")
+}
+
+func (r *Reader) word(w string) error {
+	for j := range len(w) {
+		if r.i >= len(r.s) || r.s[r.i] != w[j] {
+			return r.unexpected(w)
+		}
+		r.i++
+	}
+	return nil
+}
+
+// Num is a number of the text.
+type Num struct {
+	Value float64 // not finite when the harness wrote so, or when a double cannot hold it
+}
+
+// Finite reports whether the number can be used.
+func (n Num) Finite() bool { return !math.IsNaN(n.Value) && !math.IsInf(n.Value, 0) }
+
+// Int returns the number as an integer of at most 2^53 in size.
+func (n Num) Int() (int, bool) {
+	const limit = 1 << 53
+	if !n.Finite() || n.Value != math.Trunc(n.Value) || math.Abs(n.Value) > limit {
+		return 0, false
+	}
+	return int(n.Value), true
+}
+
+// bare are the words for numbers that are not finite, in the spellings that C++
+// libraries and Python print, the longer of two with one beginning first.
+var bare = []struct {
+	word  string
+	value float64
+}{
+	{"NaN", math.NaN()}, {"-NaN", math.NaN()}, {"nan", math.NaN()}, {"-nan", math.NaN()},
+	{"Infinity", math.Inf(1)}, {"-Infinity", math.Inf(-1)}, {"inf", math.Inf(1)}, {"-inf", math.Inf(-1)},
+}
+
+// Number reads a number.
+func (r *Reader) Number() (Num, error) {
+	r.space()
+	for _, b := range bare {
+		if strings.HasPrefix(r.s[r.i:], b.word) {
+			r.i += len(b.word)
+			r.nonFinite++
+			return Num{b.value}, nil
+		}
+	}
+	start := r.i
+	if r.peek() == '-' {
+		r.i++
+	}
+	switch c := r.peek(); {
+	case c == '0':
+		r.i++
+	case '1' <= c && c <= '9':
+		r.digits()
+	default:
+		return Num{}, r.unexpected("a number")
+	}
+	if r.peek() == '.' {
+		r.i++
+		if !r.digits() {
+			return Num{}, r.unexpected("a digit")
+		}
+	}
+	if c := r.peek(); c == 'e' || c == 'E' {
+		r.i++
+		if c := r.peek(); c == '+' || c == '-' {
+			r.i++
+		}
+		if !r.digits() {
+			return Num{}, r.unexpected("a digit")
+		}
+	}
+	v, err := strconv.ParseFloat(r.s[start:r.i], 64)
+	if err != nil { // the grammar is right, so it is too large
+		r.nonFinite++
+	}
+	return Num{v}, nil
+}
+
+// peek is the next byte, or 0.
+func (r *Reader) peek() byte {
+	if r.i < len(r.s) {
+		return r.s[r.i]
+	}
+	return 0
+}
+
+func (r *Reader) digits() bool {
+	start := r.i
+	for c := r.peek(); '0' <= c && c <= '9'; c = r.peek() {
+		r.i++
+	}
+	return r.i > start
+}
