@@ -21,7 +21,7 @@ const (
 // which contained programs may have changed is looked at under the same
 // containment. environ is the environment of git; its GIT_ variables are dropped,
 // the user's own git configuration counts. Answers pass through files in scratch,
-// an existing directory that l can see.
+// an existing directory that programs of l need not see.
 //
 // A checkout's own configuration may name programs (filters) that git runs; hooks
 // and file-system monitors are turned off.
