@@ -6,15 +6,16 @@ type Code string
 
 // Bad input: the request itself is at fault, and sending it again cannot help.
 const (
-	Malformed   Code = "malformed"         // not strict I-JSON; the error carries the byte offset
-	Invalid     Code = "invalid"           // breaks a schema or a hand rule; the error carries a JSON pointer
-	Event       Code = "invalid_event"     // a journal event breaks its form
-	TooLarge    Code = "too_large"         // over the size that the document kind allows
-	UnknownKind Code = "unknown_kind"      // a document kind or version that this build does not know
-	Usage       Code = "usage"             // the command line is at fault
-	Refused     Code = "refused"           // a work order that this runner cannot honour exactly
-	Unsupported Code = "unsupported"       // a legal request that this build leaves out
-	OutsidePath Code = "path_outside_root" // a path that leaves the folder it belongs to
+	Malformed   Code = "malformed"          // not strict I-JSON; the error carries the byte offset
+	Invalid     Code = "invalid"            // breaks a schema or a hand rule; the error carries a JSON pointer
+	Event       Code = "invalid_event"      // a journal event breaks its form
+	TooLarge    Code = "too_large"          // over the size that the document kind allows
+	UnknownKind Code = "unknown_kind"       // a document kind or version that this build does not know
+	Usage       Code = "usage"              // the command line is at fault
+	Refused     Code = "refused"            // a work order that this runner cannot honour exactly
+	Unsupported Code = "unsupported"        // a legal request that this build leaves out
+	OutsidePath Code = "path_outside_root"  // a path that leaves the folder it belongs to
+	Method      Code = "method_not_allowed" // the resource takes other HTTP methods
 )
 
 // Who is asking.
@@ -138,6 +139,7 @@ var table = map[Code]Row{
 	Refused:     {422, ExitRefused, false, "order refused"},
 	Unsupported: {501, ExitRefused, false, "not supported by this build"},
 	OutsidePath: {400, ExitRefused, false, "path leaves its folder"},
+	Method:      {405, ExitRefused, false, "method not allowed"},
 
 	Unauthenticated: {401, ExitForbidden, false, "no valid token"},
 	Forbidden:       {403, ExitForbidden, false, "not allowed"},

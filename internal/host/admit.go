@@ -103,7 +103,7 @@ func (h *Host) admit(ctx context.Context, workspace string, r run, p proposal.Pr
 	if err != nil {
 		return batch{}, err
 	}
-	if err := h.keepTables(ctx, c); err != nil {
+	if err := h.keepTables(ctx, workspace, c); err != nil {
 		return batch{}, err
 	}
 	events, cells, err := h.takeOver(ctx, workspace, r.ID)
@@ -124,14 +124,14 @@ func (h *Host) admit(ctx context.Context, workspace string, r run, p proposal.Pr
 
 // keepTables keeps the host's own documents that the plan pins by digest, so that
 // the plan can be compiled again by whoever has the docket.
-func (h *Host) keepTables(ctx context.Context, c compiled) error {
+func (h *Host) keepTables(ctx context.Context, workspace string, c compiled) error {
 	for _, cmd := range c.tables.Commands {
-		if _, err := h.putBlob(ctx, cmd.Value().Canonical()); err != nil {
+		if _, err := h.putBlob(ctx, workspace, cmd.Value().Canonical()); err != nil {
 			return err
 		}
 	}
 	for _, policy := range c.tables.Policies {
-		if _, err := h.putBlob(ctx, policy.Value().Canonical()); err != nil {
+		if _, err := h.putBlob(ctx, workspace, policy.Value().Canonical()); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"writ/internal/blob"
 	"writ/internal/canon"
 	"writ/internal/fault"
+	"writ/internal/ledger"
 	"writ/internal/proposal"
 	"writ/internal/taskpack"
 )
@@ -30,8 +31,13 @@ func BaseOf(p proposal.Proposal) (string, error) {
 	return m[1], nil
 }
 
-func (h *Host) putBlob(ctx context.Context, body []byte) (canon.Digest, error) {
+// putBlob keeps bytes that readers of the workspace may fetch.
+func (h *Host) putBlob(ctx context.Context, workspace string, body []byte) (canon.Digest, error) {
 	d, _, err := h.Blobs.Put(ctx, bytes.NewReader(body))
+	if err != nil {
+		return d, err
+	}
+	_, err = h.Store.Commit(ctx, ledger.Commit{Workspace: workspace, Now: h.Now(), Cells: ledger.HasBlob(d)})
 	return d, err
 }
 

@@ -167,7 +167,7 @@ func lastLines(b []byte, n int) string {
 }
 
 func (j *job) keepOutput(ctx context.Context, b []byte) (string, error) {
-	d, err := j.putBlob(ctx, b)
+	d, err := j.putBlob(ctx, j.workspace, b)
 	return canon.ObjectRef(d), err
 }
 

@@ -178,7 +178,7 @@ func (h *Host) manifest(ctx context.Context, workspace string, r run, p proposal
 	if err != nil {
 		return Accepted{}, err
 	}
-	if _, err := h.putBlob(ctx, content); err != nil {
+	if _, err := h.putBlob(ctx, workspace, content); err != nil {
 		return Accepted{}, err
 	}
 	m, err := proposal.NewManifest(proposal.ManifestParams{

@@ -12,7 +12,11 @@ import (
 // Wire is the form that readers get: the stored body with seq and ts put in
 // front. The body is not parsed, so what it holds comes out byte for byte.
 func Wire(e ledger.Event) []byte {
-	out := make([]byte, 0, len(e.Body)+64)
+	return AppendWire(make([]byte, 0, len(e.Body)+64), e)
+}
+
+// AppendWire appends the form that readers get to out.
+func AppendWire(out []byte, e ledger.Event) []byte {
 	out = append(out, `{"seq":`...)
 	out = strconv.AppendInt(out, e.Seq, 10)
 	out = append(out, `,"ts":"`...)

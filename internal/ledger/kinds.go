@@ -1,5 +1,7 @@
 package ledger
 
+import "writ/internal/canon"
+
 // Document kinds. A kind never changes its meaning; a new meaning is a new kind.
 const (
 	KindAssignment       = "role-assignment"
@@ -47,6 +49,7 @@ const (
 	CellWorkspace   = "workspace"
 	CellParticipant = "participant"
 	CellToken       = "token"
+	CellBlob        = "blob" // the workspace may read the kept bytes of this hex digest
 	CellLane        = "lane"
 	CellRun         = "run"
 	CellTask        = "task" // where the host stands with a run
@@ -55,3 +58,8 @@ const (
 	CellArchive     = "landing-archive"
 	CellChange      = "change-number"
 )
+
+// HasBlob is the write that gives a workspace the kept bytes of a digest.
+func HasBlob(d canon.Digest) []CellWrite {
+	return []CellWrite{{Kind: CellBlob, Key: d.Hex(), Expect: AnyVersion, State: "kept", Value: []byte("true")}}
+}

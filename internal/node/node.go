@@ -116,7 +116,7 @@ func (n *Node) listen(p Params) error {
 		return fault.Wrap(err, fault.Unavailable, "listen", "%s cannot be listened on", p.Listen).Help("pass another address with --listen")
 	}
 	n.Address = "http://" + l.Addr().String()
-	n.http = &http.Server{Handler: n.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(p.Log.Handler(), slog.LevelWarn)}
+	n.http = server.HTTP(n.server, p.Log)
 	ctx, stop := context.WithCancel(context.Background())
 	n.stop = stop
 	go func() { n.served <- n.http.Serve(l) }()

@@ -2,9 +2,11 @@
 // twice, hands each request to the desk or the host, and turns every error into
 // one shape of problem document.
 //
-// It holds no rule of any document. It never logs a token or a payload, never
-// answers before what it answers for is durable, and never tells an object that
-// is forbidden from one that does not exist.
+// Each route is registered in one place that serves it, describes it and says
+// which scope it needs, so the three cannot differ. The package holds no rule of
+// any document. It never logs a token or a payload, never answers before what it
+// answers for is durable, and never tells an object that is forbidden from one
+// that does not exist.
 package server
 
 import (
@@ -14,20 +16,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
 	"writ/internal/blob"
 	"writ/internal/host"
 	"writ/internal/journal"
 	"writ/internal/lane"
 	"writ/internal/ledger"
-)
-
-// Limits of request bodies in bytes. An event has its own limit in package journal.
-const (
-	maxDocument = 4 << 20
-	maxBlob     = 64 << 20
 )
 
 // Store is what the server reads and writes itself; accepting documents is the host's.
@@ -80,12 +73,15 @@ type Params struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 	Version string
+	Beat    time.Duration // between signs of life on an idle stream; 0: 15 s
 }
 
 // Server answers HTTP requests. Make it with New; it holds no goroutine of its own.
 type Server struct {
 	Params
 	tokens   tokens
+	ids      requestIDs
+	routes   *routes
 	handler  http.Handler
 	draining context.Context // done when streams are to end
 	drain    context.CancelFunc
@@ -93,58 +89,36 @@ type Server struct {
 
 // New builds the server and its OpenAPI description.
 func New(p Params) *Server {
-	s := &Server{Params: p}
+	if p.Beat == 0 {
+		p.Beat = 15 * time.Second
+	}
+	s := &Server{Params: p, ids: newRequestIDs()}
 	s.draining, s.drain = context.WithCancel(context.Background())
-	shapeErrors()
-	mux := http.NewServeMux()
-	api := humago.New(mux, s.config())
-	s.register(api)
-	mux.HandleFunc("POST /v1/events", s.appendEvent)
-	mux.HandleFunc("GET /v1/stream", s.stream)
-	mux.HandleFunc("GET /v1/blobs/{sha256}", s.getBlob)
-	mux.HandleFunc("POST /v1/blobs", s.putBlob)
-	mux.HandleFunc("GET /v1/documents/{ref...}", s.getDocument)
-	mux.HandleFunc("GET /v1/runs/{run}/docket", s.getDocket)
-	describeRaw(api.OpenAPI())
-	s.handler = s.guard(mux)
+	s.routes = newRoutes(p.Version)
+	s.register(s.routes)
+	s.handler = s.guard(s.routes.mux)
 	return s
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Drain ends all streams, so that a shutdown does not wait for readers.
+// Drain ends all streams, so that a shutdown does not wait for readers, and
+// makes /readyz say that the server is going away.
 func (s *Server) Drain() { s.drain() }
 
-func (s *Server) config() huma.Config {
-	c := huma.DefaultConfig("Writ", s.Version)
-	c.Info.Description = "Carry a change from the ask to the landed commit, and prove every step."
-	c.CreateHooks = nil // no $schema member in answers
-	c.DocsPath = ""
-	c.SchemasPath = ""
-	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"token": {Type: "http", Scheme: "bearer", Description: "An opaque token, scoped to one workspace."},
-	}
-	c.Security = []map[string][]string{{"token": {}}}
-	return c
-}
+// Limits of a connection. Bodies and answers have limits of their own, because a
+// stream may stay open for ever: an overall read or write timeout would cut it.
+const (
+	headerTime  = 10 * time.Second
+	idleTime    = 2 * time.Minute
+	headerBytes = 64 << 10
+)
 
-// guard is what every request passes: a principal unless the path is open, a
-// limit on time for everything but streams, and one log line when it fails.
-func (s *Server) guard(next http.Handler) http.Handler {
-	csrf := http.NewCrossOriginProtection()
-	return csrf.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		switch r.URL.Path {
-		case "/healthz", "/openapi.json", "/openapi.yaml":
-			next.ServeHTTP(w, r)
-			return
-		}
-		p, err := s.tokens.principal(r.Context(), s.Store, s.Now(), r.Header.Get("Authorization"))
-		if err != nil {
-			s.problem(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r.WithContext(withPrincipal(r.Context(), p)))
-	}))
+// HTTP is the HTTP server that h is meant to be served by.
+func HTTP(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
 }

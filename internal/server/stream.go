@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,131 +14,155 @@ import (
 )
 
 const (
-	beat         = 15 * time.Second // between signs of life on an idle stream
-	writeTimeout = 10 * time.Second // for one flush; a reader that is slower is cut and resumes
-	pageSize     = 256
+	pageSize  = 256
+	flushSize = 64 << 10 // bytes of frames that are gathered before they are sent
+	keepSize  = 8 << 10  // a larger buffer is given back while the reader waits
 )
 
 // stream sends the journal as server-sent events. A reader is a cursor: it is
-// read for when the log grows, holds no queue, and cannot hold up anybody.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
-	p, err := who(r.Context(), ScopeRead)
+// read for when the log grows, holds no queue, and cannot hold up anybody. It
+// ends with its request, with its token, and when the server drains.
+func (s *Server) stream(x *exchange, r *http.Request) error {
+	q, err := parameters(r)
 	if err != nil {
-		s.problem(w, r, err)
-		return
+		return err
 	}
-	after, err := cursor(r)
+	if last := r.Header.Get("Last-Event-ID"); last != "" { // a browser reconnects with the address it began with
+		q.Set("after", last)
+	}
+	query, err := eventQuery(q, slices.DeleteFunc(slices.Clone(filters), func(name string) bool { return name == "limit" }))
 	if err != nil {
-		s.problem(w, r, err)
-		return
+		return err
 	}
-	q := r.URL.Query()
-	query := ledger.EventQuery{After: after, Limit: pageSize, Types: q["type"], RunID: q.Get("run"), LaneID: q.Get("lane"), SpaceID: q.Get("space")}
-	page, err := s.Store.Events(r.Context(), p.Workspace, query)
-	if err == nil && page.Earliest > after+1 {
+	query.Limit = pageSize
+	page, err := s.Store.Events(r.Context(), x.by.Workspace, query)
+	if err == nil && page.Earliest > query.After+1 {
 		err = fault.New(fault.Gone, "open stream", "events up to %d are no longer kept", page.Earliest-1).
 			Help("read on from after=%d", page.Earliest-1).With("earliest_seq", strconv.FormatInt(page.Earliest, 10))
 	}
 	if err != nil {
-		s.problem(w, r, err)
-		return
+		return err
 	}
-	h := w.Header()
+	h := x.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-	out := &sse{w: w, c: http.NewResponseController(w)}
-	out.printf("retry: 2000\n\n")
-	s.follow(r.Context(), p.Workspace, query, page, out)
+	ctx, cancel := s.life(r.Context(), x.token)
+	defer cancel()
+	f := follower{s: s, workspace: x.by.Workspace, q: query, due: time.Now().Add(s.Beat), out: frames{x: x, buf: []byte("retry: 2000\n\n")}}
+	f.follow(ctx, page)
+	return nil
 }
 
-// cursor is where the reader stands: Last-Event-ID of a reconnect, or ?after.
-func cursor(r *http.Request) (int64, error) {
-	text := r.Header.Get("Last-Event-ID")
-	if text == "" {
-		text = r.URL.Query().Get("after")
+// life is how long a stream may last.
+func (s *Server) life(ctx context.Context, t *token) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	drained := context.AfterFunc(s.draining, cancel)
+	revoked := context.AfterFunc(t.ended, cancel)
+	expired := func() bool { return true }
+	if !t.expires.IsZero() {
+		expired = time.AfterFunc(t.expires.Sub(s.Now()), cancel).Stop
 	}
-	if text == "" {
-		return 0, nil
+	return ctx, func() {
+		drained()
+		revoked()
+		expired()
+		cancel()
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, fault.New(fault.Invalid, "open stream", "the cursor %q is not a sequence number", text).At("/after")
-	}
-	return n, nil
 }
 
-func (s *Server) follow(ctx context.Context, workspace string, q ledger.EventQuery, page ledger.EventPage, out *sse) {
-	for {
+// follower is one reader of a stream.
+type follower struct {
+	s         *Server
+	workspace string
+	q         ledger.EventQuery // q.After is where the reader stands
+	out       frames
+	live      bool      // the reader was at the head once
+	due       time.Time // of the next mark, unless something is sent before
+}
+
+// follow sends pages until ctx ends or the reader is gone. A mark says how far
+// the reader is where no event does: when it gets to the head, and at every beat.
+func (f *follower) follow(ctx context.Context, page ledger.EventPage) {
+	for ctx.Err() == nil {
 		for _, e := range page.Events {
-			out.event(strconv.FormatInt(e.Seq, 10), e.Type, journal.Wire(e))
+			if f.out.event(e); len(f.out.buf) >= flushSize && f.flush() != nil {
+				return
+			}
 		}
-		q.After = page.NextAfter
-		if len(page.Events) == 0 && q.After >= page.Head {
-			out.printf(": at %d\n\n", q.After)
+		f.q.After = page.NextAfter
+		caughtUp := f.q.After >= page.Head
+		if caughtUp && !f.live || !time.Now().Before(f.due) {
+			f.live = f.live || caughtUp
+			f.out.mark(f.q.After)
 		}
-		if out.flush() != nil {
-			return
-		}
-		if q.After >= page.Head && !s.await(ctx, workspace, q.After, out) {
+		if f.flush() != nil || caughtUp && !f.await(ctx) {
 			return
 		}
 		var err error
-		if page, err = s.Store.Events(ctx, workspace, q); err != nil {
+		if page, err = f.s.Store.Events(ctx, f.workspace, f.q); err != nil {
 			return // the reader reconnects and is told why
 		}
 	}
 }
 
-// await blocks until the log is beyond after, marking the head while it is not.
-// It reports whether the stream goes on.
-func (s *Server) await(ctx context.Context, workspace string, after int64, out *sse) bool {
+// await blocks until the log is beyond the reader, marking every beat. It
+// reports whether the stream goes on.
+func (f *follower) await(ctx context.Context) bool {
 	for {
-		wait, cancel := context.WithTimeout(ctx, beat)
-		stop := context.AfterFunc(s.draining, cancel)
-		_, err := s.Store.Wait(wait, workspace, after)
-		stop()
+		wait, cancel := context.WithDeadline(ctx, f.due)
+		_, err := f.s.Store.Wait(wait, f.workspace, f.q.After)
 		cancel()
-		if err == nil {
+		switch {
+		case err == nil:
 			return true
-		}
-		if ctx.Err() != nil || s.draining.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
 			return false
 		}
-		// Nothing came: tell a filtered reader how far the log is.
-		out.event(strconv.FormatInt(after, 10), "mark", fmt.Appendf(nil, `{"head_seq":%d}`, after))
-		if out.flush() != nil {
+		if f.out.mark(f.q.After); f.flush() != nil {
 			return false
 		}
 	}
 }
 
-// sse writes frames and remembers the first failure.
-type sse struct {
-	w   http.ResponseWriter
-	c   *http.ResponseController
-	err error
+func (f *follower) flush() error {
+	if len(f.out.buf) == 0 {
+		return nil
+	}
+	f.due = time.Now().Add(f.s.Beat)
+	return f.out.flush()
 }
 
-func (o *sse) printf(format string, args ...any) {
-	if o.err == nil {
-		_, o.err = fmt.Fprintf(o.w, format, args...)
-	}
+// frames gathers frames, so that many events are one write.
+type frames struct {
+	x   *exchange
+	buf []byte
 }
 
-func (o *sse) event(id, kind string, data []byte) {
-	o.printf("id: %s\nevent: %s\ndata: %s\n\n", id, kind, data)
+func (o *frames) head(seq int64, kind string) {
+	o.buf = strconv.AppendInt(append(o.buf, "id: "...), seq, 10)
+	o.buf = append(append(o.buf, "\nevent: "...), kind...)
+	o.buf = append(o.buf, "\ndata: "...)
 }
 
-func (o *sse) flush() error {
-	if o.err == nil {
-		if err := o.c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			o.err = err
-		}
+func (o *frames) event(e ledger.Event) {
+	o.head(e.Seq, e.Type)
+	o.buf = append(journal.AppendWire(o.buf, e), "\n\n"...)
+}
+
+func (o *frames) mark(seq int64) {
+	o.head(seq, "mark")
+	o.buf = strconv.AppendInt(append(o.buf, `{"head_seq":`...), seq, 10)
+	o.buf = append(o.buf, "}\n\n"...)
+}
+
+func (o *frames) flush() error {
+	_, err := o.x.Write(o.buf)
+	if o.buf = o.buf[:0]; cap(o.buf) > keepSize {
+		o.buf = nil // the reader may be idle for days
 	}
-	if o.err == nil {
-		o.err = o.c.Flush()
+	if err != nil {
+		return err
 	}
-	return o.err
+	return o.x.control.Flush()
 }

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/ledger"
+)
+
+type blobInfo struct {
+	SHA256      string `json:"sha256" doc:"hex"`
+	Size        int64  `json:"size" doc:"bytes"`
+	ObjectRef   string `json:"object_ref"`
+	ArtifactRef string `json:"artifact_ref"`
+}
+
+// putBlob keeps bytes under their digest; the same bytes twice are kept once.
+// The workspace remembers that it has them: the bytes of one are not there for
+// another.
+func (s *Server) putBlob(x *exchange, r *http.Request) error {
+	if r.ContentLength > maxBlob {
+		return tooLarge(maxBlob)
+	}
+	in := &telling{Reader: http.MaxBytesReader(x.ResponseWriter, r.Body, maxBlob)}
+	d, n, err := s.Blobs.Put(r.Context(), in)
+	if in.err != nil {
+		return cut(in.err, maxBlob)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := s.Store.Commit(r.Context(), ledger.Commit{Workspace: x.by.Workspace, Now: s.Now(), Cells: ledger.HasBlob(d)}); err != nil {
+		return err
+	}
+	x.Header().Set("Content-Type", "application/json")
+	x.WriteHeader(http.StatusCreated)
+	_ = json.NewEncoder(x).Encode(blobInfo{d.Hex(), n, canon.ObjectRef(d), canon.ArtifactRef(d)})
+	return nil
+}
+
+// telling remembers how reading failed, so that a body which did not
+// arrive is told from a disk that did not take it.
+type telling struct {
+	io.Reader
+	err error
+}
+
+func (c *telling) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if err != nil && err != io.EOF { //nolint:errorlint // readers return it bare
+		c.err = err
+	}
+	return n, err
+}
+
+// getBlob serves bytes of unknown origin: as an attachment, never as a page.
+func (s *Server) getBlob(x *exchange, r *http.Request) error {
+	missing := fault.New(fault.NotFound, "read blob", "there is no blob %s", r.PathValue("sha256"))
+	d, err := canon.ParseHex(r.PathValue("sha256"))
+	if err != nil {
+		return missing
+	}
+	if _, err := s.Store.Cell(r.Context(), x.by.Workspace, ledger.CellBlob, d.Hex()); fault.CodeOf(err) == fault.NotFound {
+		return missing
+	} else if err != nil {
+		return err
+	}
+	body, n, err := s.Blobs.Open(r.Context(), d)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	h := x.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Length", strconv.FormatInt(n, 10))
+	h.Set("Content-Disposition", "attachment")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("ETag", `"`+d.Hex()+`"`)
+	h.Set("Cache-Control", "private, max-age=600, immutable")
+	_, _ = io.Copy(x, body) // a short read shows in Content-Length
+	return nil
+}

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"writ/internal/fault"
+	"writ/internal/journal"
+)
+
+// Limits on the time of one request. A peer that keeps up is never cut.
+const (
+	bodyGrace = 30 * time.Second // for a body to begin to arrive
+	bodyRate  = 64 << 10         // bytes per second that it then has to keep up
+	writeTime = 30 * time.Second // for one write of an answer
+)
+
+// exchange is one request under way and the answer to it: who asks, under which
+// id, and whether the answer has begun. It limits how long a peer may take.
+type exchange struct {
+	http.ResponseWriter
+	s       *Server
+	r       *http.Request
+	id      string // request id
+	by      journal.Principal
+	token   *token // what by was authenticated with
+	control http.ResponseController
+	begun   bool // the status is on its way
+	body    timedBody
+}
+
+type exchangeKey struct{}
+
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{ResponseWriter: w, s: s, r: r, id: s.ids.of(r), control: *http.NewResponseController(w)}
+	h := w.Header()
+	h["X-Request-Id"] = []string{x.id}
+	h["X-Content-Type-Options"] = noSniff
+	_ = x.control.SetWriteDeadline(time.Time{}) // that of the answer before; not every writer has one
+	if r.Body != nil && r.Body != http.NoBody {
+		x.body = timedBody{ReadCloser: r.Body, x: x, from: time.Now()}
+		r.Body = &x.body
+	}
+	return x
+}
+
+var noSniff = []string{"nosniff"}
+
+// Unwrap lets http.ResponseController find the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	x.begun = true
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter. Each call has its own time limit: a
+// reader that is slow makes progress, one that stands still is cut.
+func (x *exchange) Write(b []byte) (int, error) {
+	x.begun = true
+	_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))
+	return x.ResponseWriter.Write(b)
+}
+
+// timedBody is a request body that has to arrive in time.
+type timedBody struct {
+	io.ReadCloser
+	x    *exchange
+	from time.Time
+	n    int64
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	_ = b.x.control.SetReadDeadline(b.from.Add(bodyGrace + time.Duration(b.n)*time.Second/bodyRate))
+	n, err := b.ReadCloser.Read(p)
+	b.n += int64(n)
+	if err != nil { // a deadline that stays would end the request while it is worked on
+		_ = b.x.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// rescue turns a panic of a handler into a problem document. When an answer has
+// begun the connection is cut instead: half an answer must not look whole.
+func (x *exchange) rescue() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v == http.ErrAbortHandler { //nolint:errorlint // it is compared as it was thrown
+		panic(v)
+	}
+	err := fault.Wrap(fmt.Errorf("panic: %v\n%s", v, debug.Stack()), fault.Internal, "", "something went wrong on the server")
+	if x.begun {
+		x.report(newProblem(err), err)
+		panic(http.ErrAbortHandler)
+	}
+	x.fail(err)
+}
+
+// may returns nil when the caller's token has the scope, else fault.Forbidden.
+func (x *exchange) may(scope string) error {
+	if scope == "" || x.by.Can(scope) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "authorise", "this token lacks the scope %s", scope).
+		Help("ask an admin for a token with that scope").With("scope", scope)
+}
+
+// exchangeOf is the exchange that ctx belongs to.
+func exchangeOf(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// requestIDs names the requests that came without a name: unique among all
+// servers by chance and within this one by counting.
+type requestIDs struct {
+	head string
+	n    *atomic.Uint64
+}
+
+func newRequestIDs() requestIDs {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails: the runtime ends the process instead
+	return requestIDs{hex.EncodeToString(b[:]) + "-", new(atomic.Uint64)}
+}
+
+// of is the id that the caller gave the request, or a new one.
+func (i requestIDs) of(r *http.Request) string {
+	if given := r.Header["X-Request-Id"]; len(given) == 1 && isRequestID(given[0]) {
+		return given[0]
+	}
+	return i.head + strconv.FormatUint(i.n.Add(1), 36)
+}
+
+// isRequestID reports whether s can be repeated in headers and logs: 1 to 100
+// letters, digits and marks that neither quotes nor splits anything.
+func isRequestID(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '-', c == '_', c == '.', c == ':', c == '/', c == '+', c == '=':
+		default:
+			return false
+		}
+	}
+	return s != "" && len(s) <= 100
+}
