@@ -106,7 +106,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if w.there, err = c.Participants(ctx); err != nil {
 		return a.remote(err)
 	}
-	if err := w.harness(ctx, o.harness); err != nil {
+	if err := w.harness(ctx, o.harness); err != nil { // first: the author belongs to it
 		return a.remote(err)
 	}
 	for _, m := range people {
@@ -213,7 +213,11 @@ func (w *workspace) participant(ctx context.Context, m member, key keyring.Entry
 		}
 		return p, nil
 	}
-	return w.CreateParticipant(ctx, client.Participant{Kind: string(key.Kind), Name: m.name, NodeID: key.NodeID, Roles: m.roles})
+	p := client.Participant{Kind: string(key.Kind), Name: m.name, NodeID: key.NodeID, Roles: m.roles}
+	if key.Kind == keyring.Agent && slices.Contains(m.roles, "implementer") {
+		p.HarnessID = w.out.Participants[0].ID // runs of the harness are the author's
+	}
+	return w.CreateParticipant(ctx, p)
 }
 
 // token makes sure that the participant has a token that works.
@@ -231,6 +235,8 @@ func (w *workspace) token(ctx context.Context, m member, p client.Participant) e
 	scopes := []string{"events:read", "events:write", "chain:write", "docket:read"}
 	if p.Kind == "person" {
 		scopes = append(scopes, "lanes:route", "approve", "landing:write")
+	} else {
+		scopes = append(scopes, "runs:work")
 	}
 	t, err := w.CreateToken(ctx, p.ID, scopes, 0)
 	if err != nil {

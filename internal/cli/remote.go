@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -105,8 +107,13 @@ func (a *app) remote(err error) error {
 	if errors.As(err, &e) {
 		return refusal(e)
 	}
-	return fault.Wrap(err, fault.Unavailable, "call server", "%s does not answer", a.address()).
-		Help("start one with: writ serve, or pass --server")
+	var cut net.Error
+	if errors.As(err, &cut) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fault.Wrap(err, fault.Unavailable, "call server", "%s does not answer", a.address()).
+			Help("start one with: writ serve, or pass --server")
+	}
+	return fault.Wrap(err, fault.Unavailable, "call server", "what %s answers cannot be used", a.address()).
+		Help("is it the address of a writ server of this version?")
 }
 
 func refusal(e *client.Error) *fault.Error {

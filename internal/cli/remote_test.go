@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -54,7 +55,8 @@ func TestRemoteCodes(t *testing.T) {
 		"newer, forbidden":   {&client.Error{Status: 403, Code: "from_the_future"}, fault.Forbidden, 5},
 		"newer, gone":        {&client.Error{Status: 410, Code: "from_the_future"}, fault.NotFound, 6},
 		"newer, busy":        {&client.Error{Status: 503, Code: "from_the_future"}, fault.Unavailable, 7},
-		"no answer":          {errors.New("connection refused"), fault.Unavailable, 7},
+		"no answer":          {&net.OpError{Op: "dial", Err: errors.New("refused")}, fault.Unavailable, 7},
+		"no sense":           {errors.New("read answer: not JSON"), fault.Unavailable, 7},
 	} {
 		err := a.remote(c.err)
 		if got := fault.CodeOf(err); got != c.want || fault.Exit(err) != c.exit {

@@ -83,7 +83,7 @@ func (exitStatus) Error() string { return "" }
 // isUsage recognises the errors that cobra and pflag make of a wrong command line.
 func isUsage(err error) bool {
 	text := err.Error()
-	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs an argument", "invalid argument", "required flag", "accepts ", "requires at least", "requires at most", "if any flags in the group"} {
+	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "bad flag syntax", "flag needs an argument", "invalid argument", "required flag", "accepts ", "requires at least", "requires at most", "if any flags in the group"} {
 		if strings.HasPrefix(text, start) {
 			return true
 		}

@@ -79,28 +79,38 @@ func (a *app) status(ctx context.Context, run string) error {
 	return a.emit(s, func(w io.Writer) { showRun(w, s) })
 }
 
-// nextOf reads off the documents what the chain lacks. Once the host drives the
-// run, the run itself says what it waits for.
+// nextOf reads off the documents what the chain lacks: the newest of its links
+// says who is next. Once the host drives the run, the run itself says what it
+// waits for.
 func nextOf(r client.Run) *next {
-	has := func(kind string) bool {
-		return slices.ContainsFunc(r.Documents, func(d client.DocRef) bool { return d.Kind == kind })
-	}
-	switch {
-	case r.Over():
+	if r.Over() {
 		return &next{"nothing: the run has ended", "", "writ docket show " + r.RunID}
-	case has(ledger.KindPlan):
-		for _, w := range r.Waiting {
-			if w.Ref != "" {
-				return &next{"an answer to what the host asks", "an operator who is not the author", "writ inbox"}
+	}
+	newest := ""
+	for _, d := range r.Documents {
+		switch d.Kind {
+		case ledger.KindProposal, ledger.KindReview, ledger.KindDecision, ledger.KindPlan:
+			if newest != ledger.KindPlan {
+				newest = d.Kind
 			}
 		}
+	}
+	switch newest {
+	case ledger.KindPlan:
+		if slices.ContainsFunc(r.Waiting, func(w client.Why) bool { return w.Ref != "" }) {
+			return &next{"an answer to what the host asks", "an operator who is not the author", "writ inbox --run " + r.RunID}
+		}
 		return nil
-	case has(ledger.KindReview):
+	case ledger.KindReview:
 		return &next{"a decision about the review", "a person with the role chair or operator", "writ decide " + r.RunID + " --key NAME --decision admit --reason CODE"}
-	case has(ledger.KindProposal):
+	case ledger.KindProposal:
 		return &next{"a review of the proposal", "a participant with the role reviewer", "writ review " + r.RunID}
 	}
-	return &next{"a proposal", "a participant with the role implementer", "writ propose " + r.RunID + " --key NAME --worktree DIR --message TEXT"}
+	what := "a proposal"
+	if newest == ledger.KindDecision {
+		what = "another proposal: the last one was not admitted"
+	}
+	return &next{what, "a participant with the role implementer", "writ propose " + r.RunID + " --key NAME --worktree DIR --message TEXT"}
 }
 
 // position is the part of the host's own record that people look at.
