@@ -36,7 +36,7 @@ func (h *Host) openEnvironment(ctx context.Context, r Repository, name string, c
 	caches := hostCaches(ctx)
 	e, err := contain.New(ctx, contain.Params{
 		Root: h.workDir(), Name: name, Remote: repo.Dir, Commits: commits, ModCache: caches.modules, BuildCache: caches.build,
-		Hide: []string{h.Dir}, Now: h.Now,
+		Hide: []string{h.Dir}, Loopback: true, Now: h.Now,
 	})
 	if err != nil {
 		return nil, err

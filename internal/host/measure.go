@@ -52,7 +52,11 @@ func (j *job) plan1(ctx context.Context, env *environment, b side) ([]order.Entr
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := runner.Plan(ctx, runner.Params{Order: draft, Harnesses: harnesses(), Place: env, Now: j.Now})
+	place, err := env.Observer(ctx) // a listing changes nothing: the trees are read-only for it
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := runner.Plan(ctx, runner.Params{Order: draft, Harnesses: harnesses(), Place: place, Now: j.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -212,9 +216,13 @@ func (j *job) session(ctx context.Context, env *environment, sides [2]side, runK
 		return nil, nil, fault.Wrap(err, fault.Unavailable, "measure", "no folder for results")
 	}
 	defer os.RemoveAll(dir)
+	place, err := env.Observer(ctx) // neither side can change what the other is
+	if err != nil {
+		return nil, nil, err
+	}
 	s := runner.Session{
 		Params: runner.Params{
-			Dir: filepath.Join(dir, "results"), Harnesses: harnesses(), Place: env,
+			Dir: filepath.Join(dir, "results"), Harnesses: harnesses(), Place: place,
 			Runner: result.Runner{Name: "writ", Version: j.Version}, Now: j.Now, Progress: j.pacing(ctx, step),
 		},
 		Rounds: j.tables.Commands[taskpack.ProfileBenchmarkCompare].Rounds, Seed: seed, SampleSeconds: j.repo.sample(),
