@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"slices"
 
 	"writ/internal/fault"
 	"writ/internal/ident"
@@ -52,6 +53,53 @@ func (h *Host) compile(ctx context.Context, workspace string, repo Repository, p
 	return c, taskpack.RelatePlan(p, m.candidate, c.profile, c.binding, c.plan)
 }
 
+// admitted is the same as it was stored when the run was admitted: plan, profile,
+// binding, and the commands that the plan pins.
+func (h *Host) admitted(ctx context.Context, workspace string, t Task, p proposal.Proposal) (compiled, error) {
+	m, err := h.material(ctx, p)
+	if err != nil {
+		return compiled{}, err
+	}
+	c := compiled{material: m}
+	stored := func(kind, ref string, parse func([]byte) error) error {
+		d, err := h.document(ctx, workspace, kind, own(ref, t.Run))
+		if err == nil {
+			err = parse(d.Body)
+		}
+		return err
+	}
+	if err := stored(ledger.KindPlan, t.Plan, func(b []byte) (err error) { c.plan, err = taskpack.ParsePlan(b); return err }); err != nil {
+		return c, err
+	}
+	if err := stored(ledger.KindProfile, c.plan.Profile, func(b []byte) (err error) { c.profile, err = taskpack.ParseProfile(b); return err }); err != nil {
+		return c, err
+	}
+	if err := stored(ledger.KindBinding, c.plan.Binding, func(b []byte) (err error) { c.binding, err = taskpack.ParseBinding(b); return err }); err != nil {
+		return c, err
+	}
+	c.tables = taskpack.ShippedTables(attested())
+	for ref, patch := range m.patches {
+		c.tables.Patches[ref] = patch
+	}
+	for _, s := range c.plan.Steps {
+		if !s.Command() {
+			continue
+		}
+		sum, err := proposal.ParseDigest(s.Pinned)
+		if err != nil {
+			return c, err
+		}
+		raw, err := h.blob(ctx, sum, taskpack.MaxCandidate)
+		if err != nil {
+			return c, err
+		}
+		if c.tables.Commands[s.Profile], err = taskpack.ParseCommandProfile(raw); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
 // attested is what a fresh contained environment of this host is. Package
 // contain refuses to make one where the kernel denies any of it.
 func attested() taskpack.Containment {
@@ -77,6 +125,9 @@ func (h *Host) admit(ctx context.Context, workspace string, r run, p proposal.Pr
 	}
 	c, err := h.compile(ctx, workspace, repo, p)
 	if err != nil {
+		return batch{}, err
+	}
+	if err := measures(c.plan); err != nil {
 		return batch{}, err
 	}
 	base, err := BaseOf(p)
@@ -157,6 +208,20 @@ func (h *Host) openTasks(ctx context.Context, workspace string) (int, error) {
 	return n, nil
 }
 
+// measures refuses a plan that no gate could judge: without a comparison of the
+// change with its base there is nothing that could verify it.
+func measures(p taskpack.Plan) error {
+	at := func(id, profile string) int {
+		return slices.IndexFunc(p.Steps, func(s taskpack.PlanStep) bool { return s.ID == id && s.Profile == profile })
+	}
+	change, compare := at(taskpack.Change, taskpack.PolicyModuleSources), at(taskpack.Compare, taskpack.ProfileBenchmarkCompare)
+	if change < 0 || compare < change {
+		return fault.New(fault.Plan, "compile candidate", "the steps change nothing, or do not compare the change with its base").At("/steps").
+			With("refusal", string(taskpack.OutsideProfile)).Help("take the steps list, change, check and compare")
+	}
+	return nil
+}
+
 // keyOf is the key that a participant signs with.
 func keyOf(p participant) (ident.PublicKey, error) {
 	if p.NodeID == "" {
@@ -210,15 +275,10 @@ func (in *intake) answer() error {
 		return err
 	}
 	in.once = "answer|" + q.Ref // one answer per question, whoever gives it
-	t.Phase = Running           // the driver looks again
-	cell, err := t.write()
-	if err != nil {
-		return err
-	}
 	events, cells, err := in.h.decided(in.ctx, in.s.Workspace, in.run, q, a, who)
 	if fault.CodeOf(err) == fault.State { // the lane heard of it in another way; the signed answer is what counts
 		err = nil
 	}
-	in.extra.events, in.extra.cells = events, append(cells, cell)
+	in.extra.events, in.extra.cells = events, cells
 	return err
 }

@@ -40,7 +40,8 @@ func (h *Host) authority(ctx context.Context, workspace string, r Repository) (l
 
 // transition applies one operation of the authority and stores the new state,
 // both snapshots, the record of the step, and what extra adds, in one commit.
-// A state that moved in between is read and decided on again.
+// A state that moved in between is read and decided on again. Without extra the
+// task stays where it is, and what changed nothing writes nothing.
 func (j *job) transition(ctx context.Context, op func(landing.State) (landing.Transition, error), extra func(landing.Transition, *batch) error) (landing.Transition, error) {
 	const tries = 10
 	for i := 0; ; i++ {
@@ -72,8 +73,14 @@ func (j *job) keepTransition(ctx context.Context, before landing.State, version 
 		if err := extra(t, &b); err != nil {
 			return err
 		}
+		return j.save(ctx, j.workspace, &j.task, b)
 	}
-	return j.save(ctx, j.workspace, &j.task, b)
+	if !t.Changed {
+		return nil
+	}
+	b.workspace, b.space, b.run, b.lane = j.workspace, j.task.Space, j.task.Run, j.task.Lane
+	_, err := j.commit(ctx, b)
+	return err
 }
 
 // stepDocuments are the snapshots around a transition, its record, the cell of

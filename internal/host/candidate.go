@@ -107,11 +107,14 @@ func (h *Host) checkCandidate(ctx context.Context, workspace string, p proposal.
 	if err != nil {
 		return err
 	}
-	if err := h.knowsCommit(ctx, repo, base); err != nil {
+	if err := h.knowsCommit(ctx, workspace, repo, base); err != nil {
 		return err
 	}
-	_, err = h.compile(ctx, workspace, repo, p)
-	return err
+	c, err := h.compile(ctx, workspace, repo, p)
+	if err != nil {
+		return err
+	}
+	return measures(c.plan)
 }
 
 // shown is what a reviewer reads: the proposal, the candidate and its patches.

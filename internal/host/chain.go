@@ -70,7 +70,20 @@ func (h *Host) participant(ctx context.Context, workspace, id string) (participa
 // wrong with it alone, then everything that has to hold between it, the
 // documents that it names and the facts of the workspace. The same document
 // twice is a replay.
+//
+// Documents of a run may come in while the run is being driven: what was decided
+// on facts that moved meanwhile is decided again.
 func (h *Host) Accept(ctx context.Context, s Submission) (Accepted, error) {
+	const tries = 32
+	for i := 0; ; i++ {
+		a, err := h.accept(ctx, s)
+		if fault.CodeOf(err) != fault.Conflict || i == tries || ctx.Err() != nil {
+			return a, err
+		}
+	}
+}
+
+func (h *Host) accept(ctx context.Context, s Submission) (Accepted, error) {
 	doc, err := proposal.Open(proposal.Kind(s.Kind), s.Raw)
 	if err != nil {
 		return Accepted{}, err
@@ -97,6 +110,8 @@ func (h *Host) Accept(ctx context.Context, s Submission) (Accepted, error) {
 	case proposal.KindReview:
 		err = in.review()
 	case proposal.KindDecision:
+		h.admitting.Lock()
+		defer h.admitting.Unlock()
 		err = in.decision()
 	case proposal.KindAnswer:
 		err = in.answer()

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"writ/internal/canon"
 	"writ/internal/docket"
 	"writ/internal/fault"
 	"writ/internal/forge/localgit"
@@ -14,8 +15,11 @@ import (
 )
 
 // forge opens the remote of a repository; its private clone is made on first use.
-func (h *Host) forge(ctx context.Context, r Repository) (*localgit.Forge, error) {
-	dir := filepath.Join(h.reposDir(), strings.ReplaceAll(r.Alias, "/", "~")+".git")
+// Each remote of each workspace has a clone of its own: two workspaces may call
+// two remotes by one name.
+func (h *Host) forge(ctx context.Context, workspace string, r Repository) (*localgit.Forge, error) {
+	remote := canon.Sum([]byte(r.Remote)).Hex()[:12]
+	dir := filepath.Join(h.reposDir(), workspace, strings.ReplaceAll(r.Alias, "/", "~")+"~"+remote+".git")
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if f, ok := h.forges[dir]; ok {
@@ -25,17 +29,14 @@ func (h *Host) forge(ctx context.Context, r Repository) (*localgit.Forge, error)
 	if err != nil {
 		return nil, err
 	}
-	if h.forges == nil {
-		h.forges = map[string]*localgit.Forge{}
-	}
 	h.forges[dir] = f
 	return f, nil
 }
 
 // clone is the private clone of a repository, with the base branch as the remote
 // has it now.
-func (h *Host) clone(ctx context.Context, r Repository) (gitcmd.Repo, error) {
-	f, err := h.forge(ctx, r)
+func (h *Host) clone(ctx context.Context, workspace string, r Repository) (gitcmd.Repo, error) {
+	f, err := h.forge(ctx, workspace, r)
 	if err != nil {
 		return gitcmd.Repo{}, err
 	}
@@ -46,8 +47,8 @@ func (h *Host) clone(ctx context.Context, r Repository) (gitcmd.Repo, error) {
 }
 
 // knowsCommit refuses a base commit that is no part of the branch.
-func (h *Host) knowsCommit(ctx context.Context, r Repository, commit string) error {
-	f, err := h.forge(ctx, r)
+func (h *Host) knowsCommit(ctx context.Context, workspace string, r Repository, commit string) error {
+	f, err := h.forge(ctx, workspace, r)
 	if err != nil {
 		return err
 	}
@@ -68,9 +69,14 @@ func (h *Host) knowsCommit(ctx context.Context, r Repository, commit string) err
 	return nil
 }
 
+// remote is the one that the run lands on.
+func (j *job) remote(ctx context.Context) (*localgit.Forge, error) {
+	return j.forge(ctx, j.workspace, j.repo)
+}
+
 // mergedTree is the tree that landing on the branch as it is now would give.
 func (j *job) mergedTree(ctx context.Context) (string, error) {
-	f, err := j.forge(ctx, j.repo)
+	f, err := j.remote(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +87,7 @@ func (j *job) mergedTree(ctx context.Context) (string, error) {
 // writeCommit makes the commit of the patch step: the base with the approved
 // files written, said by the author of the proposal.
 func (j *job) writeCommit(ctx context.Context) (head, tree string, err error) {
-	repo, err := j.clone(ctx, j.repo)
+	repo, err := j.clone(ctx, j.workspace, j.repo)
 	if err != nil {
 		return "", "", err
 	}
@@ -113,7 +119,7 @@ func (j *job) writeCommit(ctx context.Context) (head, tree string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	f, err := j.forge(ctx, j.repo)
+	f, err := j.remote(ctx)
 	if err != nil {
 		return "", "", err
 	}
@@ -149,7 +155,7 @@ func (h *Host) bundle(ctx context.Context, workspace, run string) (*docket.Bundl
 	}
 	p := docket.CollectParams{Store: h.Store, Blobs: h.Blobs, Workspace: workspace, Run: run, Lane: r.LaneID, Host: h.Node(), Now: h.Now()}
 	if repo, err := h.repository(ctx, workspace); err == nil {
-		f, err := h.forge(ctx, repo)
+		f, err := h.forge(ctx, workspace, repo)
 		if err != nil {
 			return nil, err
 		}

@@ -8,45 +8,71 @@ import (
 
 	"writ/internal/fault"
 	"writ/internal/ident"
+	"writ/internal/landing"
 	"writ/internal/ledger"
-	"writ/internal/proposal"
-	"writ/internal/taskpack"
 )
 
-// answerWindow is how long a human has to answer a question.
-const answerWindow = 24 * time.Hour
+// look is how often everything that is due is looked at without being woken:
+// answers lapse without an event.
+const look = 10 * time.Second
 
 // Run drives every task that is due until ctx ends. It begins by destroying what
 // an earlier process left behind.
 func (h *Host) Run(ctx context.Context) error {
-	if err := h.sweep(ctx); err != nil {
-		return err
+	if err := h.sweep(ctx); err != nil && ctx.Err() == nil {
+		h.Log.ErrorContext(ctx, "what an earlier process left behind is not all removed", "err", err)
 	}
-	restarted := true // every open step belongs to a process that is gone
-	for {
-		due, err := h.due(ctx)
-		if err != nil {
-			return err
+	stuck := stumbles{}
+	for ctx.Err() == nil {
+		moved, wait := h.pass(ctx, stuck)
+		if moved {
+			continue // what one run did may be what another one waits for
 		}
-		for _, d := range due {
-			if err := h.drive(ctx, d.workspace, d.task, restarted); err != nil {
-				if ctx.Err() != nil {
-					return nil
-				}
-				h.Log.LogAttrs(ctx, slog.LevelError, "run stands still", slog.String("run", d.task.Run), slog.String("phase", string(d.task.Phase)), slog.Any("err", err))
-			}
-		}
-		restarted = false
-		timer := time.NewTimer(30 * time.Second) // leases and answers lapse without an event
+		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return nil
 		case <-h.wake:
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
+	return nil
+}
+
+// pass drives each task that is due once. It says whether any of them moved, and
+// when to look again at the latest.
+func (h *Host) pass(ctx context.Context, stuck stumbles) (moved bool, wait time.Duration) {
+	wait = look
+	due, err := h.due(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			h.Log.ErrorContext(ctx, "the tasks cannot be read", "err", err)
+		}
+		return false, wait
+	}
+	for _, d := range due {
+		if ctx.Err() != nil {
+			return moved, wait
+		}
+		s := stuck[d.task.Run]
+		if left := s.until.Sub(h.Now()); left > 0 {
+			wait = min(wait, left)
+			continue
+		}
+		m, err := h.drive(ctx, d.workspace, d.task, s)
+		moved = moved || m
+		switch {
+		case ctx.Err() != nil:
+		case err == nil:
+			delete(stuck, d.task.Run)
+		default:
+			s = stuck.add(d.task.Run, m, h.Now())
+			wait = min(wait, s.until.Sub(h.Now()))
+			h.Log.LogAttrs(ctx, slog.LevelError, "run stands still", slog.String("run", d.task.Run),
+				slog.String("phase", string(d.task.Phase)), slog.Int("times", s.times), slog.Any("err", err))
+		}
+	}
+	return moved, wait
 }
 
 type dueTask struct {
@@ -54,6 +80,8 @@ type dueTask struct {
 	task      Task
 }
 
+// due are the tasks that are not over. One that cannot be read is left out: it
+// must not keep the others from going on.
 func (h *Host) due(ctx context.Context) ([]dueTask, error) {
 	workspaces, err := h.Store.Workspaces(ctx)
 	if err != nil {
@@ -72,7 +100,8 @@ func (h *Host) due(ctx context.Context) ([]dueTask, error) {
 			for _, c := range cells {
 				t, err := readTask(c)
 				if err != nil {
-					return nil, err
+					h.Log.ErrorContext(ctx, "a task cannot be read", "run", c.Key, "err", err)
+					continue
 				}
 				out = append(out, dueTask{ws, t})
 			}
@@ -81,90 +110,90 @@ func (h *Host) due(ctx context.Context) ([]dueTask, error) {
 	return out, nil
 }
 
-// drive moves one task as far as it goes without a human.
-func (h *Host) drive(ctx context.Context, workspace string, t Task, restarted bool) error {
-	j, err := h.open(ctx, workspace, t)
-	if err != nil {
-		return err
-	}
+// errNotYet says that the authority has others to serve before this run.
+var errNotYet = errors.New("another run is first")
+
+// drive moves one task as far as it goes without a human, and says whether it
+// moved at all.
+func (h *Host) drive(ctx context.Context, workspace string, t Task, s stumble) (moved bool, err error) {
+	j := &job{Host: h, workspace: workspace, task: t, tries: s.times}
 	defer j.close()
+	if err = j.open(ctx); err != nil {
+		_, err = j.mend(ctx, err)
+	} else {
+		err = j.stepOn(ctx)
+	}
+	moved = j.task.version > t.version
+	if err != nil && ctx.Err() == nil && (moved || s.times == 0) {
+		j.tell(ctx, err)
+	}
+	return moved, err
+}
+
+func (j *job) stepOn(ctx context.Context) error {
 	for j.task.Phase != Over {
-		more, err := j.step(ctx, restarted)
-		if fault.CodeOf(err) == fault.Conflict { // an answer came in between: look again
-			fresh, rerr := h.task(ctx, workspace, t.Run)
-			if rerr != nil {
-				return errors.Join(err, rerr)
-			}
-			j.task, more, err = fresh, true, nil
-		}
+		more, err := j.step(ctx)
 		if err != nil {
-			return err
+			more, err = j.mend(ctx, err)
 		}
-		restarted = false
-		if !more {
+		switch {
+		case errors.Is(err, errNotYet):
 			return nil
+		case err != nil || !more:
+			return err
 		}
 	}
 	return nil
 }
 
-// job is one task being driven, with what its documents say.
-type job struct {
-	*Host
-	workspace string
-	task      Task
-	repo      Repository
-	proposal  proposal.Proposal
-	review    proposal.Review
-	decision  proposal.Decision
-	turn      proposal.Turn
-	compiled
-	env *environment // nil while none is open in this process
-}
-
-func (h *Host) open(ctx context.Context, workspace string, t Task) (*job, error) {
-	j := &job{Host: h, workspace: workspace, task: t}
-	var err error
-	if j.repo, err = h.repository(ctx, workspace); err != nil {
-		return nil, err
+// mend says how the run goes on after an error: it looks again when somebody
+// else moved it meanwhile, and is given up when trying again is no use.
+func (j *job) mend(ctx context.Context, err error) (more bool, _ error) {
+	switch {
+	case ctx.Err() != nil || errors.Is(err, errNotYet):
+		return false, err
+	case fault.CodeOf(err) == fault.Conflict:
+		const most = 100 // nobody moves one run that often
+		if j.conflicts++; j.conflicts > most {
+			return false, err
+		}
+		fresh, rerr := j.Host.task(ctx, j.workspace, j.task.Run)
+		if rerr != nil {
+			return false, errors.Join(err, rerr)
+		}
+		j.task = fresh
+		return true, nil
+	case hopeless(err, j.tries):
+		j.tries = 0 // what the ending needs is tried anew
+		if gerr := j.giveUp(ctx, err); gerr != nil {
+			return false, errors.Join(err, gerr)
+		}
+		return true, nil
 	}
-	if j.proposal, err = read(ctx, h, workspace, proposal.KindProposal, t.Proposal, proposal.AsProposal); err != nil {
-		return nil, err
-	}
-	if j.review, err = read(ctx, h, workspace, proposal.KindReview, t.Review, proposal.AsReview); err != nil {
-		return nil, err
-	}
-	if j.decision, err = read(ctx, h, workspace, proposal.KindDecision, t.Decision, proposal.AsDecision); err != nil {
-		return nil, err
-	}
-	if j.turn, err = read(ctx, h, workspace, proposal.KindTurn, j.proposal.Turn, proposal.AsTurn); err != nil {
-		return nil, err
-	}
-	j.compiled, err = h.compile(ctx, workspace, j.repo, j.proposal)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := h.document(ctx, workspace, ledger.KindPlan, own(t.Plan, t.Run))
-	if err != nil {
-		return nil, err
-	}
-	plan, err := taskpack.ParsePlan(stored.Body)
-	if err != nil {
-		return nil, err
-	}
-	return j, taskpack.Replay(plan, j.plan)
+	return false, err
 }
 
 // step does the one next thing; false when it takes a human, or nothing is left.
-func (j *job) step(ctx context.Context, restarted bool) (bool, error) {
+func (j *job) step(ctx context.Context) (bool, error) {
+	var err error
+	if j.why, err = j.stopped(ctx); err != nil {
+		return false, err
+	}
 	switch j.task.Phase {
 	case Running, Waiting:
-		return j.advance(ctx, restarted)
+		return j.advance(ctx)
 	case Recorded:
+		if j.why != "" {
+			return true, j.end(ctx, fault.Cancelled, j.why)
+		}
 		return true, j.submit(ctx)
-	case Queued:
-		return true, j.qualify(ctx)
-	case Qualified:
+	case Queued, Qualified:
+		if j.why != "" {
+			return true, j.withdraw(ctx, landing.Cancelled, j.why)
+		}
+		if j.task.Phase == Queued {
+			return true, j.qualify(ctx)
+		}
 		return true, j.takeWarrant(ctx)
 	case Landing:
 		return true, j.land(ctx)
@@ -173,148 +202,20 @@ func (j *job) step(ctx context.Context, restarted bool) (bool, error) {
 	}
 }
 
-// facts folds the facts of the task run.
-func (j *job) facts(ctx context.Context) (taskpack.Run, error) {
-	docs, err := j.Store.Documents(ctx, j.workspace, ledger.DocumentFilter{RunID: j.task.Run, Kinds: []string{ledger.KindRunFact}})
+// stopped says why the run is to go no further: somebody asked for it, or it has
+// ended without its host, as by its deadline. "" for a run that goes on.
+func (j *job) stopped(ctx context.Context) (string, error) {
+	r, err := j.Desk.Run(ctx, j.workspace, j.task.Run)
 	if err != nil {
-		return taskpack.Run{}, err
-	}
-	facts := make([]taskpack.Fact, len(docs))
-	for i, d := range docs {
-		if facts[i], err = taskpack.ParseFact(d.Body); err != nil {
-			return taskpack.Run{}, err
-		}
-	}
-	return taskpack.Fold(j.plan, j.task.TaskRun, facts)
-}
-
-// advance does what the facts of the run ask for.
-func (j *job) advance(ctx context.Context, restarted bool) (bool, error) {
-	run, err := j.facts(ctx)
-	if err != nil {
-		return false, err
-	}
-	next := taskpack.NextFacts{Restarted: restarted}
-	if step, ok := run.Upcoming(); ok {
-		next.Fence = taskpack.Fence(taskpack.AdmitParams{Plan: j.plan, Profile: j.profile, Binding: j.binding, Generation: generation, Tables: j.tables}, step)
-		if next.Standing, err = j.standing(ctx, step); err != nil {
-			return false, err
-		}
-	}
-	action, err := run.Next(next)
-	if err != nil {
-		return false, err
-	}
-	switch action.Do {
-	case taskpack.DoAllocate:
-		return true, j.allocate(ctx, run)
-	case taskpack.DoAsk:
-		return j.ask(ctx, run)
-	case taskpack.DoStart:
-		return true, j.perform(ctx, run, action.Step)
-	case taskpack.DoVerify:
-		return true, j.verify(ctx, run)
-	case taskpack.DoRecord:
-		return true, j.append(ctx, run, action.Fact, batch{})
-	case taskpack.DoDestroy:
-		return true, j.destroy(ctx, run)
-	default:
-		return true, j.record(ctx, run)
-	}
-}
-
-// append records the next fact of the run, with whatever came with it, and moves
-// the task's cell in the same commit, so that two drivers cannot both go on.
-func (j *job) append(ctx context.Context, run taskpack.Run, f taskpack.Fact, b batch) error {
-	_, fact, err := run.Append(f, j.Now())
-	if err != nil {
-		return err
-	}
-	b.docs = append(b.docs, factDocument(j.task.Run, fact))
-	return j.save(ctx, j.workspace, &j.task, b)
-}
-
-// standing is where the step stands with the human who is asked.
-func (j *job) standing(ctx context.Context, s taskpack.PlanStep) (taskpack.Standing, error) {
-	if !s.Answer {
-		return taskpack.NotRequired, nil
-	}
-	q, answer, err := j.question(ctx, s)
-	if err != nil || q == nil {
-		return taskpack.Pending, err
-	}
-	if err := q.For(j.plan, j.task.TaskRun, s); err != nil {
 		return "", err
 	}
-	return q.Stand(answer, j.Now()), nil
-}
-
-// question is the stored question about a step with its answer; nil when there is none.
-func (j *job) question(ctx context.Context, s taskpack.PlanStep) (*taskpack.Question, *proposal.Answer, error) {
-	stored, err := j.Store.Document(ctx, j.workspace, taskpack.QuestionRef(j.task.TaskRun, s.ID))
-	if fault.CodeOf(err) == fault.NotFound {
-		return nil, nil, nil
+	switch {
+	case r.Status.Over():
+		return "the run is " + string(r.Status), nil
+	case r.Cancel != nil && r.Cancel.Reason != "":
+		return r.Cancel.By + " asked to stop: " + r.Cancel.Reason, nil
+	case r.Cancel != nil:
+		return r.Cancel.By + " asked to stop", nil
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	q, err := taskpack.ParseQuestion(stored.Body)
-	if err != nil {
-		return nil, nil, err
-	}
-	answers, err := j.Store.Documents(ctx, j.workspace, ledger.DocumentFilter{RunID: j.task.Run, Kinds: []string{ledger.KindAnswer}})
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, d := range answers {
-		doc, err := proposal.Open(proposal.KindAnswer, d.Body)
-		if err != nil {
-			return nil, nil, err
-		}
-		if a, err := proposal.AsAnswer(doc); err != nil || a.Request == q.Ref {
-			return &q, &a, err
-		}
-	}
-	return &q, nil, nil
-}
-
-// ask puts the questions about every mutation at once: the listing has run, so
-// the plan in front of the human is all there is. It reports false: a human is next.
-func (j *job) ask(ctx context.Context, run taskpack.Run) (bool, error) {
-	b := batch{once: "ask " + run.Ref}
-	now := j.Now()
-	for _, s := range j.plan.Steps {
-		if !s.Answer {
-			continue
-		}
-		if q, _, err := j.question(ctx, s); err != nil || q != nil {
-			if err != nil {
-				return false, err
-			}
-			continue
-		}
-		a := taskpack.AskParams{Plan: j.plan, Run: run.Ref, Binding: j.binding, Profile: j.profile, Step: s.ID, At: now, Expires: now.Add(answerWindow)}
-		if patch, ok := j.patches[s.Patch]; ok {
-			a.Patch = &patch
-		}
-		q, err := taskpack.Ask(a)
-		if err != nil {
-			return false, err
-		}
-		b.docs = append(b.docs, ledger.NewDocument{Kind: ledger.KindRequest, Ref: q.Ref, RunID: j.task.Run, Body: q.Bytes})
-	}
-	if len(b.docs) == 0 && j.task.Phase == Waiting {
-		return false, nil // asked already
-	}
-	if len(b.docs) > 0 {
-		events, cells, err := j.asked(ctx, b.docs)
-		if err != nil {
-			return false, err
-		}
-		b.events, b.cells = events, cells
-	} else {
-		b.once = ""
-	}
-	j.task.Phase = Waiting
-	return false, j.save(ctx, j.workspace, &j.task, b)
+	return "", nil
 }

@@ -28,15 +28,15 @@ type environment struct {
 // openEnvironment makes a contained environment with the given commits. name is
 // "" for a new one, or the name of one that a crash took: it is made again from
 // the same commits, fresh.
-func (h *Host) openEnvironment(ctx context.Context, r Repository, name string, commits ...string) (*environment, error) {
-	repo, err := h.clone(ctx, r)
+func (j *job) openEnvironment(ctx context.Context, name string, commits ...string) (*environment, error) {
+	repo, err := j.clone(ctx, j.workspace, j.repo)
 	if err != nil {
 		return nil, err
 	}
 	caches := hostCaches(ctx)
 	e, err := contain.New(ctx, contain.Params{
-		Root: h.workDir(), Name: name, Remote: repo.Dir, Commits: commits, ModCache: caches.modules, BuildCache: caches.build,
-		Hide: []string{h.Dir}, Loopback: true, Now: h.Now,
+		Root: j.workDir(), Name: name, Remote: repo.Dir, Commits: commits, ModCache: caches.modules, BuildCache: caches.build,
+		Hide: []string{j.Dir}, Loopback: true, Now: j.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -106,11 +106,12 @@ func tailOf(f *os.File) ([]byte, error) {
 
 // allocate makes the environment of the run and records it.
 func (j *job) allocate(ctx context.Context, run taskpack.Run) error {
-	e, err := j.openEnvironment(ctx, j.repo, "", j.task.BaseHead)
+	e, err := j.openEnvironment(ctx, "", j.task.BaseHead)
 	if err != nil {
 		return err
 	}
 	j.env = e
+	j.Crash("allocated")
 	return j.append(ctx, run, taskpack.Fact{Kind: taskpack.FactAllocated, Environment: e.Ref()}, batch{})
 }
 
@@ -119,7 +120,7 @@ func (j *job) inside(ctx context.Context, run taskpack.Run) (*environment, error
 	if j.env != nil {
 		return j.env, nil
 	}
-	e, err := j.openEnvironment(ctx, j.repo, contain.NameOf(run.Environment), j.task.BaseHead)
+	e, err := j.openEnvironment(ctx, contain.NameOf(run.Environment), j.task.BaseHead)
 	j.env = e
 	return e, err
 }

@@ -106,9 +106,21 @@ func (j *job) over(ctx context.Context, next Phase, b *batch) error {
 	if next != Over {
 		return nil
 	}
-	events, cells, err := j.runEvents(ctx, j.workspace, j.task.Run, journal.Failed(j.task.Failure, journal.Clip(j.task.Reason, journal.MaxProse), false))
-	b.events = append(b.events, events...)
-	b.cells = append(b.cells, cells...)
+	reason := journal.Clip(j.task.Reason, journal.MaxProse)
+	if j.task.Failure == string(fault.Cancelled) {
+		return j.ending(ctx, journal.Cancelled(reason), b)
+	}
+	return j.ending(ctx, journal.Failed(j.task.Failure, reason, false), b)
+}
+
+// ending adds the run's last event to a batch. A run that has ended already, as
+// by its deadline, keeps the ending that it has.
+func (j *job) ending(ctx context.Context, p journal.Payload, b *batch) error {
+	events, cells, err := j.runEvents(ctx, j.workspace, j.task.Run, p)
+	if fault.CodeOf(err) == fault.RunTerminal {
+		return nil
+	}
+	b.events, b.cells = append(b.events, events...), append(b.cells, cells...)
 	return err
 }
 
@@ -118,4 +130,14 @@ func failure(err error) (code, message string) {
 		return string(f.Code), f.Public
 	}
 	return string(fault.Internal), "the host could not go on"
+}
+
+// firstText returns the first text that is not empty.
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
 }

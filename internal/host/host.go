@@ -25,6 +25,7 @@ import (
 	"writ/internal/forge/localgit"
 	"writ/internal/ident"
 	"writ/internal/journal"
+	"writ/internal/landing"
 	"writ/internal/lane"
 	"writ/internal/ledger"
 )
@@ -61,8 +62,13 @@ type Host struct {
 	Params
 	wake chan struct{} // one pending wake-up at most; Run looks at everything that is due
 
-	mu     sync.Mutex
-	forges map[string]*localgit.Forge // by folder of the private clone
+	mu        sync.Mutex
+	forges    map[string]*localgit.Forge // by folder of the private clone
+	admitting sync.Mutex                 // held from counting open runs to the commit that adds one
+
+	// fences of the qualification leases that this process holds, by candidate. The
+	// driver alone knows them: what another process held is lost with it.
+	fences map[string]landing.Fence
 }
 
 // New makes a host. Run drives it.
@@ -70,7 +76,7 @@ func New(p Params) *Host {
 	if p.Crash == nil {
 		p.Crash = func(string) {}
 	}
-	return &Host{Params: p, wake: make(chan struct{}, 1)}
+	return &Host{Params: p, wake: make(chan struct{}, 1), forges: map[string]*localgit.Forge{}, fences: map[string]landing.Fence{}}
 }
 
 // Node is the host's node id.
@@ -114,7 +120,7 @@ func (h *Host) commit(ctx context.Context, b batch) (ledger.Receipt, error) {
 	if err != nil {
 		return r, err
 	}
-	h.Crash("committed " + b.once)
+	h.Crash("committed" + kindsOf(b.docs))
 	return r, nil
 }
 

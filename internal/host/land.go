@@ -23,20 +23,20 @@ const (
 // the remote shows afterwards. After a crash it goes on from what the state and
 // the remote say.
 func (j *job) land(ctx context.Context) error {
-	s, _, err := j.authority(ctx, j.workspace, j.repo)
-	if err != nil {
-		return err
-	}
-	c, err := j.candidate(s)
+	s, c, err := j.landingState(ctx)
 	if err != nil {
 		return err
 	}
 	if c.Status != landing.Landing {
 		return j.astray(ctx, c)
 	}
-	f, err := j.forge(ctx, j.repo)
+	f, err := j.remote(ctx)
 	if err != nil {
 		return err
+	}
+	if s.Warrant.Admitted == nil && j.why != "" {
+		j.task.Failure, j.task.Reason = string(fault.Cancelled), j.why
+		return j.giveBack(ctx, s, Over)
 	}
 	var m localgit.Merge
 	if s.Warrant.Admitted == nil {
@@ -47,12 +47,31 @@ func (j *job) land(ctx context.Context) error {
 		return err
 	}
 	j.Crash("admitted")
-	err = f.Push(ctx, m)
-	if code := fault.CodeOf(err); err != nil && code != fault.BaseMoved && code != fault.Fenced {
-		return err // the remote did not say no: ask again
+	if j.why == "" {
+		if err := j.push(ctx, f, m); err != nil {
+			return err
+		}
+		j.Crash("pushed")
 	}
-	j.Crash("pushed")
 	return j.settleLanding(ctx, f)
+}
+
+// pushes is how often in a row a remote may refuse a push, without the base or
+// the fence having moved, before the attempt is given up.
+const pushes = 5
+
+// push makes the one push of the attempt. nil means that there is something to
+// read back: the push was made, or the remote showed that it cannot be.
+func (j *job) push(ctx context.Context, f *localgit.Forge, m localgit.Merge) error {
+	err := f.Push(ctx, m)
+	switch code := fault.CodeOf(err); {
+	case code == fault.BaseMoved || code == fault.Fenced:
+		return nil
+	case err != nil && j.tries+1 >= pushes && code == fault.Forge:
+		_, j.task.Reason = failure(err)
+		return nil
+	}
+	return err // the remote did not say no: ask again
 }
 
 // astray goes on with a candidate that is no longer landing.
@@ -62,6 +81,8 @@ func (j *job) astray(ctx context.Context, c landing.Candidate) error {
 		return j.move(ctx, Qualified)
 	case landing.Queued, landing.Qualifying:
 		return j.move(ctx, Queued)
+	case landing.Landing:
+		return j.move(ctx, Landing)
 	default:
 		return j.ended(ctx, c)
 	}
@@ -125,7 +146,18 @@ func (j *job) giveBack(ctx context.Context, s landing.State, next Phase) error {
 	if err != nil || next != Over {
 		return err
 	}
-	return j.settle(ctx, landing.Dequeued, j.task.Reason, nil, Over)
+	return j.settle(ctx, outcomeOf(j.task.Failure), j.task.Reason, nil, Over)
+}
+
+// outcomeOf is how a candidate ends that its run ends with.
+func outcomeOf(failure string) landing.Status {
+	switch fault.Code(failure) {
+	case fault.Cancelled:
+		return landing.Cancelled
+	case fault.BaseMoved:
+		return landing.Dequeued
+	}
+	return landing.TerminalFailure
 }
 
 // movedBase sends the change back to be qualified on the new base, as the next
@@ -143,6 +175,7 @@ func (j *job) movedBase(ctx context.Context, s landing.State, m localgit.Merge) 
 	}, func(t landing.Transition, b *batch) error {
 		docs, err := j.unseen(ctx, j.workspace, next.docs)
 		b.docs = append(docs, b.docs...)
+		b.docs = append(b.docs, document(ledger.KindSettlement, j.task.Run, t.Evidence))
 		if t.Candidate != nil {
 			j.task.Candidate = t.Candidate.CandidateID
 		}
@@ -156,7 +189,7 @@ func (j *job) movedBase(ctx context.Context, s landing.State, m localgit.Merge) 
 func (j *job) settleLanding(ctx context.Context, f *localgit.Forge) error {
 	var readback landing.Readback
 	_, err := j.transition(ctx, func(s landing.State) (t landing.Transition, err error) {
-		if readback, err = f.Seal(ctx, localgit.SealParams{State: s, Now: j.Now()}); err != nil {
+		if readback, err = f.Seal(ctx, localgit.SealParams{State: s, CancelAsked: j.why != "", Now: j.Now()}); err != nil {
 			return t, err
 		}
 		fence := s.Warrant.Fence()
@@ -180,17 +213,18 @@ func (j *job) landed(ctx context.Context, c landing.Candidate, b *batch) error {
 			return err
 		}
 		j.task.Phase = Over
-		events, cells, err := j.runEvents(ctx, j.workspace, j.task.Run, journal.Completion{
+		return j.ending(ctx, journal.Completion{
 			Summary:     "change " + itoa(c.PullRequestNumber) + " landed on " + j.repo.Base + " as " + j.task.MergeHead,
 			CandidateID: c.CandidateID, Outcome: string(c.Status), TerminalRoot: terminal, LandedCommit: j.task.MergeHead,
-		}.Payload())
-		b.events, b.cells = append(b.events, events...), append(b.cells, cells...)
-		return err
+		}.Payload(), b)
 	case landing.Dequeued:
 		j.task.Phase = Recorded // submitted again, with its age
 		return nil
+	case landing.Cancelled:
+		j.task.Failure, j.task.Reason = string(fault.Cancelled), firstText(j.why, c.Terminal.Reason)
+		return j.over(ctx, Over, b)
 	default:
-		j.task.Failure, j.task.Reason = string(fault.Forge), "landing ended "+string(c.Status)+": "+c.Terminal.Reason
+		j.task.Failure, j.task.Reason = string(fault.Forge), firstText(j.task.Reason, "landing ended "+string(c.Status)+": "+c.Terminal.Reason)
 		return j.over(ctx, Over, b)
 	}
 }
@@ -233,19 +267,12 @@ func (h *Host) Cancel(ctx context.Context, workspace string, c Cancel) (any, err
 	if err != nil {
 		return nil, err
 	}
-	j, err := h.open(ctx, workspace, t)
-	if err != nil {
+	j := &job{Host: h, workspace: workspace, task: t}
+	if err := j.open(ctx); err != nil {
 		return nil, err
 	}
 	j.task.Failure, j.task.Reason = string(fault.Cancelled), c.Reason
-	var fence *landing.Fence
-	for _, l := range s.Leases {
-		if l.CandidateID == c.CandidateID {
-			f := l.Fence()
-			fence = &f
-		}
-	}
-	if err := j.settle(ctx, landing.Cancelled, c.Reason, fence, Over); err != nil {
+	if err := j.settle(ctx, landing.Cancelled, c.Reason, leaseOf(s, found), Over); err != nil {
 		return nil, err
 	}
 	return map[string]string{"candidate_id": c.CandidateID, "outcome": string(landing.Cancelled)}, nil

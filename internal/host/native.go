@@ -28,14 +28,15 @@ func (m *movedError) Error() string {
 	return "the base moved to " + m.base + ": the merged tree is " + m.tree
 }
 
-// nativeRun is a native command that succeeded.
+// nativeRun is what came of a native command: its receipt when it succeeded, and
+// what was measured for it in any case.
 type nativeRun struct {
 	receipt landing.RunReceipt
 	docs    []ledger.NewDocument
 }
 
 // native runs the native command on the merged tree, in an environment of its
-// own, with a heartbeat on the lease before, during and after.
+// own, while it keeps the lease alive.
 func (j *job) native(ctx context.Context, c landing.Candidate, f landing.Fence) (n nativeRun, err error) {
 	base, commit, tree, err := j.mergeCommit(ctx)
 	if err != nil {
@@ -44,51 +45,57 @@ func (j *job) native(ctx context.Context, c landing.Candidate, f landing.Fence) 
 	if root, err := landing.ClosureRoot(tree); err != nil || root != c.ClosureRoot {
 		return n, errors.Join(err, &movedError{base, tree})
 	}
-	env, err := j.openEnvironment(ctx, j.repo, "", commit)
+	r := landing.RunReceipt{Binding: landing.ExecutionBinding{
+		Repository: j.repo.Alias, ProtectedBase: j.repo.Base, SourceHead: c.SourceHead, QualifiedBase: base,
+		NativeCommandRoot: c.Command.Root, ToolchainRoot: c.ToolchainRoot, EnvironmentRoot: c.EnvironmentRoot,
+	}}
+	r.HeartbeatCount, err = j.underLease(ctx, f, func(ctx context.Context) error {
+		return j.merged(ctx, &n, &r, c.Command.Command, base, commit, tree)
+	})
 	if err != nil {
 		return n, err
+	}
+	receipt, doc, err := landing.BuildRunReceipt(r)
+	if err != nil {
+		return n, err
+	}
+	n.receipt, n.docs = receipt, append(n.docs, document(ledger.KindRunReceipt, j.task.Run, doc))
+	return n, nil
+}
+
+// merged runs the command on the merge commit and notes when it began and ended.
+func (j *job) merged(ctx context.Context, n *nativeRun, r *landing.RunReceipt, command, base, commit, tree string) (err error) {
+	env, err := j.openEnvironment(ctx, "", commit)
+	if err != nil {
+		return err
 	}
 	defer func() {
 		if cerr := env.close(context.WithoutCancel(ctx)); err == nil {
 			err = cerr
 		}
 	}()
-	docs, variables, err := j.gateInput(ctx, env, base, commit, tree)
-	if err != nil {
-		return n, err
+	var variables []string
+	if n.docs, variables, err = j.gateInput(ctx, env, base, commit, tree); err != nil {
+		return err
 	}
 	dir, err := j.tree(ctx, env, commit)
 	if err != nil {
-		return n, err
+		return err
 	}
 	if err := loginPath(ctx, env, dir); err != nil {
-		return n, err
+		return err
 	}
 	j.progress(ctx, "landing", "qualifying the merged tree", -1)
-	beats, err := j.heartbeats(ctx, f)
+	r.StartedAt = landing.At(j.Now())
+	got, err := env.execute(ctx, []string{"bash", "-lc", command}, dir, nativeLimit, variables...)
 	if err != nil {
-		return n, err
+		return err
 	}
-	started := j.Now()
-	got, err := env.execute(ctx, []string{"bash", "-lc", c.Command.Command}, dir, nativeLimit, variables...)
-	count, berr := beats()
-	if err := errors.Join(err, berr); err != nil {
-		return n, err
-	}
+	r.CompletedAt = landing.At(j.Now())
 	if !got.OK() {
-		return n, nativeFailure(got)
+		return nativeFailure(got)
 	}
-	receipt, doc, err := landing.BuildRunReceipt(landing.RunReceipt{
-		Binding: landing.ExecutionBinding{
-			Repository: j.repo.Alias, ProtectedBase: j.repo.Base, SourceHead: c.SourceHead, QualifiedBase: base,
-			NativeCommandRoot: c.Command.Root, ToolchainRoot: c.ToolchainRoot, EnvironmentRoot: c.EnvironmentRoot,
-		},
-		StartedAt: landing.At(started), CompletedAt: landing.At(j.Now()), HeartbeatCount: count,
-	})
-	if err != nil {
-		return n, err
-	}
-	return nativeRun{receipt, append(docs, document(ledger.KindRunReceipt, j.task.Run, doc))}, nil
+	return nil
 }
 
 // loginPath gives login shells inside the search path that other programs have:
@@ -116,7 +123,7 @@ func nativeFailure(got outcome) error {
 // mergeCommit makes the merge of the change into the base as the remote has it
 // now, for trying out: what is landed later is made again.
 func (j *job) mergeCommit(ctx context.Context) (base, commit, tree string, err error) {
-	f, err := j.forge(ctx, j.repo)
+	f, err := j.remote(ctx)
 	if err != nil {
 		return "", "", "", err
 	}
@@ -130,10 +137,10 @@ func (j *job) mergeCommit(ctx context.Context) (base, commit, tree string, err e
 	return base, commit, tree, err
 }
 
-// heartbeats renews the lease now and every so often until the returned function
-// is called, which renews it once more and says how often it was renewed.
-func (j *job) heartbeats(ctx context.Context, f landing.Fence) (stop func() (int64, error), err error) {
-	var count int64
+// underLease does work under a qualification lease: it renews the lease before
+// the work, every so often during it and after it, and says how often. When the
+// lease is lost the work is stopped.
+func (j *job) underLease(ctx context.Context, f landing.Fence, work func(context.Context) error) (count int64, err error) {
 	renew := func() error {
 		_, err := j.transition(ctx, func(s landing.State) (landing.Transition, error) {
 			return landing.HeartbeatQualification(s, landing.HeartbeatQualificationParams{Fence: f}, j.Now())
@@ -144,32 +151,37 @@ func (j *job) heartbeats(ctx context.Context, f landing.Fence) (stop func() (int
 		return err
 	}
 	if err := renew(); err != nil {
-		return nil, err
+		return count, err
 	}
-	quit, done := make(chan struct{}), make(chan error, 1)
+	inside, stop := context.WithCancel(ctx)
+	defer stop()
+	lost := make(chan error, 1)
 	go func() {
 		tick := time.NewTicker(beat)
 		defer tick.Stop()
 		for {
 			select {
-			case <-quit:
-				done <- nil
+			case <-inside.Done():
+				lost <- nil
 				return
 			case <-tick.C:
 				if err := renew(); err != nil {
-					done <- err
+					stop()
+					lost <- err
 					return
 				}
 			}
 		}
 	}()
-	return func() (int64, error) {
-		close(quit)
-		if err := <-done; err != nil {
-			return count, err
-		}
-		return count, renew()
-	}, nil
+	err = work(inside)
+	stop()
+	if lerr := <-lost; lerr != nil {
+		return count, lerr
+	}
+	if err != nil {
+		return count, err
+	}
+	return count, renew()
 }
 
 // gateInput puts what the gate reads into the environment: the results of the
@@ -217,10 +229,10 @@ func (j *job) gateInput(ctx context.Context, env *environment, base, commit, tre
 	return docs, []string{"WRIT=" + self, "WRIT_RESULTS=" + results, "WRIT_POLICY=" + filepath.Join(dir, "policy.json")}, nil
 }
 
-// measuredParts are the orders, results and judgement of a step.
+// measuredParts are the orders and results of a step.
 func (j *job) measuredParts(ctx context.Context, step string) ([]ledger.Document, error) {
 	docs, err := j.Store.Documents(ctx, j.workspace, ledger.DocumentFilter{
-		RunID: j.task.Run, Kinds: []string{ledger.KindOrder, ledger.KindResult, ledger.KindComparison, ledger.KindResultSet, ledger.KindVerdict},
+		RunID: j.task.Run, Kinds: []string{ledger.KindOrder, ledger.KindResult},
 	})
 	if err != nil {
 		return nil, err
@@ -233,7 +245,7 @@ func (j *job) measuredParts(ctx context.Context, step string) ([]ledger.Document
 			return nil, err
 		}
 		provenance, _ := v.Get("provenance")
-		if key := v.Str("run_key") + provenance.Str("run_key"); d.Kind == ledger.KindResultSet || strings.HasPrefix(key, prefix) {
+		if key := v.Str("run_key") + provenance.Str("run_key"); strings.HasPrefix(key, prefix) {
 			out = append(out, d)
 		}
 	}

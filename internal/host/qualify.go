@@ -15,7 +15,7 @@ const beat = 30 * time.Second
 
 // qualify leases a qualification, runs the native command on the merged tree
 // under it, and completes it with the proofs. The authority chooses who is next:
-// a candidate of another run is qualified first.
+// a lease that would go to another run is left to that run.
 func (j *job) qualify(ctx context.Context) error {
 	s, _, err := j.authority(ctx, j.workspace, j.repo)
 	if err != nil {
@@ -38,41 +38,40 @@ func (j *job) qualify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c, _ = t.State.Candidate(c.CandidateID); c.Status == landing.Qualifying {
-		return j.abandon(ctx, t.State, c) // the process that held this lease is gone
+	if c, err = j.candidate(t.State); err != nil {
+		return err
+	}
+	switch {
+	case c.Status == landing.Qualifying:
+		f := leaseOf(t.State, c)
+		if f == nil || *f != j.fences[c.CandidateID] {
+			return j.abandon(ctx, c, f) // the process that held this lease is gone
+		}
+		return j.qualifyUnder(ctx, c, *f)
+	case c.Status != landing.Queued: // that was its last attempt
+		return j.ended(ctx, c)
 	}
 	t, err = j.transition(ctx, func(s landing.State) (landing.Transition, error) {
-		return landing.LeaseQualification(s, landing.LeaseQualificationParams{}, j.Now())
+		t, err := landing.LeaseQualification(s, landing.LeaseQualificationParams{}, j.Now())
+		if err == nil && (t.Lease == nil || t.Lease.CandidateID != j.task.Candidate) {
+			err = errNotYet
+		}
+		return t, err
 	}, nil)
 	if err != nil {
 		return err
 	}
-	if t.Lease == nil {
-		return fault.New(fault.Held, "lease qualification", "no lease: %s", t.Action).With("action", string(t.Action))
-	}
-	if t.Lease.CandidateID != j.task.Candidate {
-		return j.abandonOther(ctx, *t.Lease)
-	}
-	return j.qualifyUnder(ctx, c, t.Lease.Fence())
+	j.fences[c.CandidateID] = t.Lease.Fence()
+	return j.qualifyUnder(ctx, *t.Candidate, t.Lease.Fence())
 }
 
 // abandon gives back a lease that nobody works under, by ending the candidate;
 // the change is submitted again with its age.
-func (j *job) abandon(ctx context.Context, s landing.State, c landing.Candidate) error {
-	for _, l := range s.Leases {
-		if l.CandidateID == c.CandidateID {
-			f := l.Fence()
-			return j.settle(ctx, landing.Dequeued, "worker-lost", &f, Recorded)
-		}
+func (j *job) abandon(ctx context.Context, c landing.Candidate, f *landing.Fence) error {
+	if f == nil {
+		return fault.New(fault.Corrupt, "recover lease", "candidate %s is qualifying without a lease", c.CandidateID)
 	}
-	return fault.New(fault.Corrupt, "recover lease", "candidate %s is qualifying without a lease", c.CandidateID)
-}
-
-// abandonOther leaves a lease that was granted to a candidate of another run to
-// that run's own turn: it finds the lease held and starts over.
-func (j *job) abandonOther(ctx context.Context, l landing.Lease) error {
-	return fault.New(fault.Held, "lease qualification", "the lease went to the older candidate %s", l.CandidateID).
-		Help("its run is driven first")
+	return j.settle(ctx, landing.Dequeued, "worker-lost", f, Recorded)
 }
 
 // qualifyUnder runs the command and hands in the proofs.
@@ -82,11 +81,16 @@ func (j *job) qualifyUnder(ctx context.Context, c landing.Candidate, f landing.F
 		return ctx.Err()
 	}
 	if moved := (*movedError)(nil); errors.As(err, &moved) {
-		return j.settle(ctx, landing.Dequeued, "base-moved", &f, Recorded)
+		return j.settle(ctx, landing.Dequeued, landing.ReasonBaseMoved, &f, Recorded)
 	}
-	if err != nil {
+	j.Crash("native command ended")
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+	case code == fault.Harness || code == fault.Blocked || code == fault.OnHold || code == fault.BaseMoved: // the answer about this change
 		j.task.Failure, j.task.Reason = failure(err)
-		return j.settle(ctx, landing.TerminalFailure, j.task.Reason, &f, Over)
+		return j.settle(ctx, landing.TerminalFailure, j.task.Reason, &f, Over, n.docs...)
+	default: // the machine's: the lease is still held
+		return err
 	}
 	proof, proofDoc, err := landing.BuildNativeProof(landing.NativeProof{
 		SourceIdentityRoot: c.SourceIdentityRoot, SourcePatchRoot: c.SourcePatchRoot, PlanRoot: c.PlanRoot,
@@ -123,30 +127,35 @@ func (j *job) qualifyUnder(ctx context.Context, c landing.Candidate, f landing.F
 
 // takeWarrant leases the landing warrant.
 func (j *job) takeWarrant(ctx context.Context) error {
-	t, err := j.transition(ctx, func(s landing.State) (landing.Transition, error) {
-		return landing.LeaseLanding(s, landing.LeaseLandingParams{}, j.Now())
-	}, func(t landing.Transition, _ *batch) error {
-		if t.Warrant != nil && t.Warrant.CandidateID == j.task.Candidate {
-			j.task.Phase = Landing
-		}
-		return nil
-	})
-	switch {
-	case err != nil || j.task.Phase == Landing:
+	s, c, err := j.landingState(ctx)
+	if err != nil {
 		return err
-	case t.Action == landing.WarrantExpired:
-		_, err = j.transition(ctx, func(s landing.State) (landing.Transition, error) {
+	}
+	if c.Status != landing.Qualified {
+		return j.astray(ctx, c)
+	}
+	if w := s.Warrant; w != nil && w.Admitted == nil && !landing.At(j.Now()).Time().Before(w.ExpiresAt.Time()) {
+		_, err := j.transition(ctx, func(s landing.State) (landing.Transition, error) {
 			return landing.ReleaseUnadmitted(s, landing.ReleaseParams{}, j.Now())
 		}, nil)
 		return err
-	default:
-		return fault.New(fault.Held, "lease landing", "no warrant: %s", t.Action).With("action", string(t.Action))
 	}
+	_, err = j.transition(ctx, func(s landing.State) (landing.Transition, error) {
+		t, err := landing.LeaseLanding(s, landing.LeaseLandingParams{}, j.Now())
+		if err == nil && (t.Warrant == nil || t.Warrant.CandidateID != j.task.Candidate) {
+			err = errNotYet
+		}
+		return t, err
+	}, func(landing.Transition, *batch) error {
+		j.task.Phase = Landing
+		return nil
+	})
+	return err
 }
 
 // settle ends the candidate by a decision of the host, with evidence of who and
 // why, and moves the task.
-func (j *job) settle(ctx context.Context, outcome landing.Status, reason string, f *landing.Fence, next Phase) error {
+func (j *job) settle(ctx context.Context, outcome landing.Status, reason string, f *landing.Fence, next Phase, docs ...ledger.NewDocument) error {
 	evidence, err := landing.SettlementEvidence{
 		Repository: j.repo.Alias, ProtectedBase: j.repo.Base, CandidateID: j.task.Candidate,
 		Outcome: outcome, Reason: reason, Actor: j.Node(), ObservedAt: landing.At(j.Now()),
@@ -160,6 +169,7 @@ func (j *job) settle(ctx context.Context, outcome landing.Status, reason string,
 			Outcome: outcome, Evidence: evidence, Reason: reason, Fence: f,
 		}, j.Now())
 	}, func(_ landing.Transition, b *batch) error {
+		b.docs = append(b.docs, docs...)
 		b.docs = append(b.docs, document(ledger.KindSettlement, j.task.Run, evidence))
 		return j.over(ctx, next, b)
 	})

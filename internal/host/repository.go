@@ -130,8 +130,11 @@ func (h *Host) PutRepository(ctx context.Context, workspace, alias string, raw [
 			return nil, fault.New(fault.Conflict, op, "the workspace lands on %s already", c.Key).Help("make another workspace for %s", alias)
 		}
 		version = c.Version
+		if err := h.mayMove(ctx, workspace, c, r); err != nil {
+			return nil, err
+		}
 	}
-	if _, err := h.clone(ctx, r); err != nil {
+	if _, err := h.clone(ctx, workspace, r); err != nil {
 		return nil, err
 	}
 	body, err := canon.Marshal(r)
@@ -142,6 +145,27 @@ func (h *Host) PutRepository(ctx context.Context, workspace, alias string, raw [
 		{Kind: ledger.CellRepository, Key: alias, Expect: version, State: "active", Value: body},
 	}})
 	return body, err
+}
+
+// mayMove refuses another remote or branch while runs are under way that are to
+// land on this one. What else is configured holds for runs that are admitted from
+// now on; a run whose plan it would change goes no further.
+func (h *Host) mayMove(ctx context.Context, workspace string, stored ledger.Cell, r Repository) error {
+	was, err := readRepository(stored)
+	if err != nil || was.Remote == r.Remote && was.Base == r.Base {
+		return err
+	}
+	for _, state := range []string{"due", "waiting"} {
+		open, err := h.Store.Cells(ctx, workspace, ledger.CellFilter{Kind: ledger.CellTask, State: state})
+		if err != nil {
+			return err
+		}
+		if len(open) > 0 {
+			return fault.New(fault.State, "configure repository", "run %s is to land on %s of %s", open[0].Key, was.Base, was.Remote).
+				Help("wait until it has ended, or ask it to stop")
+		}
+	}
+	return nil
 }
 
 // ListRepositories returns the stored configurations.
@@ -159,21 +183,25 @@ func (h *Host) ListRepositories(ctx context.Context, workspace string) ([][]byte
 
 // repository is the one that the workspace lands on.
 func (h *Host) repository(ctx context.Context, workspace string) (Repository, error) {
-	var r Repository
 	cells, err := h.Store.Cells(ctx, workspace, ledger.CellFilter{Kind: ledger.CellRepository})
 	if err != nil {
-		return r, err
+		return Repository{}, err
 	}
 	if len(cells) == 0 {
-		return r, fault.New(fault.NotFound, "find repository", "the workspace has no repository").
+		return Repository{}, fault.New(fault.NotFound, "find repository", "the workspace has no repository").
 			Help("an admin configures one with PUT /v1/repositories/OWNER/NAME")
 	}
-	v, err := canon.Parse(cells[0].Value)
+	return readRepository(cells[0])
+}
+
+func readRepository(c ledger.Cell) (Repository, error) {
+	var r Repository
+	v, err := canon.Parse(c.Value)
 	if err == nil {
 		err = v.Decode(&r)
 	}
 	if err != nil {
-		return r, fault.Wrap(err, fault.Corrupt, "find repository", "the stored configuration of %s is damaged", cells[0].Key)
+		return r, fault.Wrap(err, fault.Corrupt, "find repository", "the stored configuration of %s is damaged", c.Key)
 	}
 	return r, nil
 }

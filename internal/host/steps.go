@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -34,6 +33,7 @@ func (j *job) perform(ctx context.Context, run taskpack.Run, s taskpack.PlanStep
 	if err != nil {
 		return err
 	}
+	j.task.Phase = Running
 	if err := j.save(ctx, j.workspace, &j.task, batch{docs: []ledger.NewDocument{factDocument(j.task.Run, started)}}); err != nil {
 		return err
 	}
@@ -51,8 +51,9 @@ func (j *job) perform(ctx context.Context, run taskpack.Run, s taskpack.PlanStep
 			j.task.Failure, j.task.Reason = failure(err)
 		}
 	}
+	j.Crash("carried out " + s.ID)
 	j.progress(ctx, s.ID, "step "+s.ID+" "+fact.Outcome+d.note, 100)
-	return j.append(ctx, run, fact, batch{docs: d.docs})
+	return j.keepOutcome(ctx, run, fact, batch{docs: d.docs})
 }
 
 // done is what a step left behind.
@@ -253,7 +254,10 @@ func (j *job) record(ctx context.Context, run taskpack.Run) error {
 		j.task.Phase = Recorded
 		return j.save(ctx, j.workspace, &j.task, b)
 	}
-	if j.task.Failure == "" {
+	switch {
+	case run.Outcome == proposal.OutcomeCancel:
+		j.task.Failure, j.task.Reason = string(fault.Cancelled), j.why
+	case j.task.Failure == "":
 		j.task.Failure, j.task.Reason = "execution_"+strings.ReplaceAll(run.Outcome, "-", "_"), "the run ended "+run.Outcome+" "+string(run.Refusal)
 	}
 	if err := j.over(ctx, Over, &b); err != nil {
@@ -283,17 +287,4 @@ func (j *job) proof(ctx context.Context, run taskpack.Run) (*taskpack.Proof, err
 		*x.into = d.SHA256
 	}
 	return &p, nil
-}
-
-// failIfFinal ends the run for an error that trying again cannot mend.
-func (j *job) failIfFinal(ctx context.Context, err error) error {
-	if code := fault.CodeOf(err); code.Of().Retry && code != fault.BaseMoved || errors.Is(err, context.Canceled) {
-		return err
-	}
-	var b batch
-	j.task.Failure, j.task.Reason = failure(err)
-	if oerr := j.over(ctx, Over, &b); oerr != nil {
-		return oerr
-	}
-	return j.save(ctx, j.workspace, &j.task, b)
 }

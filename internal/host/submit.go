@@ -16,6 +16,7 @@ import (
 	"writ/internal/landing"
 	"writ/internal/ledger"
 	"writ/internal/result"
+	"writ/internal/taskpack"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -49,8 +50,12 @@ func (r *roots) add(run string, b landing.ProducerBody) (string, error) {
 // submit asks the authority to qualify and land the recorded change.
 func (j *job) submit(ctx context.Context) error {
 	merged, err := j.mergedTree(ctx)
+	if code := fault.CodeOf(err); code == fault.BaseMoved || code == fault.State { // it conflicts, or has landed already
+		_, message := failure(err)
+		return j.end(ctx, code, message)
+	}
 	if err != nil {
-		return j.failIfFinal(ctx, err)
+		return err
 	}
 	if err := j.tidy(ctx); err != nil {
 		return err
@@ -113,7 +118,7 @@ func (j *job) tidy(ctx context.Context) error {
 func (j *job) submission(ctx context.Context, change int64, merged string) (*roots, error) {
 	r := &roots{}
 	run := j.task.Run
-	repo, err := j.clone(ctx, j.repo)
+	repo, err := j.clone(ctx, j.workspace, j.repo)
 	if err != nil {
 		return nil, err
 	}
@@ -259,10 +264,10 @@ func lockFiles(ctx context.Context, repo gitcmd.Repo, tree string) ([]landing.Lo
 	return files, nil
 }
 
-// measuredBy returns the plain digests of the orders behind the verdict, and the
+// measuredBy returns the plain digests of the orders of the compare step, and the
 // identity of the environment that every result names.
 func (j *job) measuredBy(ctx context.Context) (orders []string, identity string, err error) {
-	docs, err := j.Store.Documents(ctx, j.workspace, ledger.DocumentFilter{RunID: j.task.Run, Kinds: []string{ledger.KindOrder, ledger.KindResult}})
+	docs, err := j.measuredParts(ctx, taskpack.Compare)
 	if err != nil {
 		return nil, "", err
 	}
