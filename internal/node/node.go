@@ -103,7 +103,7 @@ func (n *Node) open(ctx context.Context, p Params) error {
 	n.host = host.New(host.Params{
 		Store: n.store, Blobs: blobs, Desk: desk, Key: key, Dir: p.Data, Self: p.Self, Version: p.Version, Now: p.Now, Log: p.Log, Crash: p.Crash,
 	})
-	n.server = server.New(server.Params{Store: n.store, Blobs: blobs, Desk: desk, Host: n.host, Now: p.Now, Log: p.Log, Version: p.Version})
+	n.server = server.New(server.Params{Store: n.store, Blobs: blobs, Desk: wakeful{desk, n.host.Wake}, Host: n.host, Now: p.Now, Log: p.Log, Version: p.Version})
 	if n.First, err = setUp(ctx, n.store, n.server); err != nil {
 		return err
 	}
@@ -140,7 +140,10 @@ func (n *Node) sweep(ctx context.Context) {
 		all, err := n.store.Workspaces(ctx)
 		for _, ws := range all {
 			if ident.Is(ident.Workspace, ws) && err == nil {
-				_, err = n.desk.Sweep(ctx, ws)
+				var moved int
+				if moved, err = n.desk.Sweep(ctx, ws); moved > 0 {
+					n.host.Wake()
+				}
 			}
 		}
 		if err != nil && ctx.Err() == nil {
