@@ -17,3 +17,11 @@ func BenchmarkCondition(b *testing.B) {
 		Host{}.Condition(result.Before)
 	}
 }
+
+func BenchmarkKeptCondition(b *testing.B) {
+	h, release := Host{}.Keep()
+	defer release()
+	for b.Loop() {
+		h.Condition(result.Before)
+	}
+}

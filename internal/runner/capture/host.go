@@ -15,6 +15,8 @@ import (
 // machine that we run on; tests give another root.
 type Host struct {
 	Root string // "" means "/"
+
+	kept *kept // nil: every file is opened for each reading
 }
 
 const (
@@ -24,6 +26,9 @@ const (
 
 // text reads one file, without surrounding white space.
 func (h Host) text(path string) (string, error) {
+	if h.kept != nil {
+		return h.kept.text(h.path(path))
+	}
 	f, err := os.Open(h.path(path))
 	if err != nil {
 		return "", err
@@ -42,6 +47,18 @@ func (h Host) path(path string) string {
 
 // glob lists files, as paths below the root, in natural order of their numbers.
 func (h Host) glob(pattern string) []string {
+	if h.kept == nil {
+		return h.list(pattern)
+	}
+	found, known := h.kept.lists[pattern]
+	if !known {
+		found = h.list(pattern)
+		h.kept.lists[pattern] = found
+	}
+	return found
+}
+
+func (h Host) list(pattern string) []string {
 	found, err := filepath.Glob(h.path(pattern))
 	if err != nil {
 		return nil

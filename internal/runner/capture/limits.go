@@ -58,6 +58,18 @@ func (g group) files(name string) []string {
 // group finds the group for a controller: first in the unified hierarchy, then in
 // the one that the controller has for itself.
 func (h Host) group(controller string) (g group, unified bool, err error) {
+	if h.kept == nil {
+		return h.find(controller)
+	}
+	p, known := h.kept.groups[controller]
+	if !known {
+		p.group, p.unified, p.err = h.find(controller)
+		h.kept.groups[controller] = p
+	}
+	return p.group, p.unified, p.err
+}
+
+func (h Host) find(controller string) (g group, unified bool, err error) {
 	membership, err := h.text("/proc/self/cgroup")
 	if err != nil {
 		return group{}, false, err
