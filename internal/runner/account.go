@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"path/filepath"
+	"time"
 
 	"writ/internal/fault"
 	"writ/internal/order"
@@ -26,9 +27,16 @@ type account struct {
 	Entries   []accountEntry        `json:"entries"` // those that have a result, in order
 
 	path  string
-	every int // results between two savings
+	now   func() time.Time
+	saved time.Time
+	every int // results between two savings, at least
 	dirty int // results since the last saving
 }
+
+// saveEvery is how old the account on disk may be while short cases run: writing
+// it anew for each would take longer than they do. Their results are on disk at
+// once.
+const saveEvery = time.Second
 
 type accountEntry struct {
 	ID       string        `json:"id"`
@@ -46,6 +54,7 @@ func newAccount(r *run) account {
 		Slot: r.Slot, Round: r.order.Round, StartedAt: stamp(r.Now()), Planned: len(r.order.Plan),
 		Counts: map[result.Status]int{}, Entries: []accountEntry{},
 		path:  filepath.Join(r.artifacts, "run.json"),
+		now:   r.Now,
 		every: 1 + len(r.order.Plan)/50, // the whole file is written anew each time
 	}
 }
@@ -59,10 +68,11 @@ func (a *account) add(e order.Entry, x result.Result, file string) {
 
 // save writes the account when enough has changed, or when it must.
 func (a *account) save(must bool) error {
-	if !must && a.dirty < a.every {
+	now := a.now()
+	if !must && (a.dirty < a.every || now.Sub(a.saved) < saveEvery) {
 		return nil
 	}
-	a.dirty = 0
+	a.dirty, a.saved = 0, now
 	b, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "write account", "it is no JSON")

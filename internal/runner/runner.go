@@ -117,20 +117,22 @@ func Plan(ctx context.Context, p Params) (order.Order, error) {
 
 // settle fills in defaults. done releases what it made.
 func (p Params) settle(ctx context.Context) (_ Params, done func(), err error) {
-	done = func() {}
 	if p.Now == nil {
 		p.Now = time.Now
 	}
 	if p.Runner.Name == "" {
 		p.Runner.Name = "writ"
 	}
+	closePlace := func() {}
 	if p.Place == nil {
 		local, err := Here(ctx)
 		if err != nil {
-			return p, done, err
+			return p, closePlace, err
 		}
 		p.Place = local
-		done = func() { local.Close() }
+		closePlace = func() { local.Close() }
 	}
-	return p, done, nil
+	host, release := p.Host.Keep()
+	p.Host = host
+	return p, func() { closePlace(); _ = release() }, nil // nothing was written through them
 }
