@@ -16,44 +16,44 @@ import (
 // size is one limit: what it bounds, and the constant that holds it.
 type size struct {
 	what string
-	file string // from the module root
+	pkg  string // folder, from the module root
 	name string
 	unit func(int64) string
 }
 
 var bounds = []size{
-	{"an event that a client writes", "internal/journal/journal.go", "MaxBytes", inBytes},
-	{"nesting of such an event", "internal/journal/journal.go", "MaxDepth", levels},
-	{"goal of a request, prompt or action", "internal/journal/types.go", "MaxGoal", characters},
-	{"body of a message", "internal/journal/types.go", "maxBody", characters},
-	{"hops of a trail; the first and the last seven are kept", "internal/journal/types.go", "MaxHops", plain},
-	{"idempotency key", "internal/store/sqlite/request.go", "maxKey", characters},
-	{"body of any other request", "internal/server/server.go", "maxDocument", inBytes},
-	{"blob sent over HTTP", "internal/server/server.go", "maxBlob", inBytes},
-	{"any blob", "internal/blob/blob.go", "MaxBytes", inBytes},
-	{"one stored document or event", "internal/store/sqlite/request.go", "maxBody", inBytes},
-	{"events, documents and cells of one commit", "internal/store/sqlite/request.go", "maxPerWrite", plain},
-	{"commits that share one sync", "internal/store/sqlite/queue.go", "batchCommits", plain},
-	{"events of one page", "internal/store/sqlite/events.go", "maxLimit", plain},
-	{"any JSON text, unless said otherwise", "internal/canon/parse.go", "DefaultBytes", inBytes},
-	{"nesting of any JSON text", "internal/canon/parse.go", "DefaultDepth", levels},
-	{"message that a proposal or review comes from", "internal/proposal/turn.go", "MaxContent", characters},
-	{"evidence that a reviewer is shown", "internal/proposal/manifest.go", "MaxEvidenceBytes", inBytes},
-	{"candidate", "internal/taskpack/document.go", "MaxCandidate", inBytes},
-	{"patch, as a document", "internal/taskpack/document.go", "MaxPatch", inBytes},
-	{"files of one patch together", "internal/taskpack/patch.go", "MaxPatchContent", inBytes},
-	{"rounds of one comparison that a repository may ask for", "internal/host/repository.go", "maxRounds", plain},
-	{"rounds that a verdict takes in", "internal/verdict/signedrank.go", "MaxRounds", plain},
-	{"time that a person has to answer a question", "internal/host/drive.go", "answerWindow", span},
-	{"time for proposing and reviewing in one run", "internal/host/turn.go", "roomLife", span},
-	{"native command of a landing", "internal/host/native.go", "nativeLimit", span},
-	{"output of a step that is kept as evidence, from its end", "internal/host/environment.go", "keepOutput", inBytes},
-	{"output file of a contained program", "internal/runner/proc/proc.go", "DefaultOutputLimit", inBytes},
-	{"lease that a landing policy may give, seconds", "internal/landing/transition.go", "MaxLeaseSeconds", plain},
-	{"qualified candidates that may wait to land", "internal/landing/transition.go", "MaxQualifiedBacklog", plain},
-	{"clock that may be behind a landing state", "internal/landing/transition.go", "MaxSkew", span},
-	{"blob that a docket carries", "internal/docket/collect.go", "maxPart", inBytes},
-	{"docket that is read", "internal/docket/bundle.go", "maxBundle", inBytes},
+	{"an event that a client writes", "internal/journal", "MaxBytes", inBytes},
+	{"nesting of such an event", "internal/journal", "MaxDepth", levels},
+	{"goal of a request, prompt or action", "internal/journal", "MaxGoal", characters},
+	{"body of a message", "internal/journal", "maxBody", characters},
+	{"hops of a trail; the first and the last seven are kept", "internal/journal", "MaxHops", plain},
+	{"idempotency key", "internal/store/sqlite", "maxKey", characters},
+	{"body of any other request", "internal/server", "maxDocument", inBytes},
+	{"blob sent over HTTP", "internal/server", "maxBlob", inBytes},
+	{"any blob", "internal/blob", "MaxBytes", inBytes},
+	{"one stored document or event", "internal/store/sqlite", "maxBody", inBytes},
+	{"events, documents and cells of one commit", "internal/store/sqlite", "maxPerWrite", plain},
+	{"commits that share one sync", "internal/store/sqlite", "batchCommits", plain},
+	{"events of one page", "internal/store/sqlite", "maxLimit", plain},
+	{"any JSON text, unless said otherwise", "internal/canon", "DefaultBytes", inBytes},
+	{"nesting of any JSON text", "internal/canon", "DefaultDepth", levels},
+	{"message that a proposal or review comes from", "internal/proposal", "MaxContent", characters},
+	{"evidence that a reviewer is shown", "internal/proposal", "MaxEvidenceBytes", inBytes},
+	{"candidate", "internal/taskpack", "MaxCandidate", inBytes},
+	{"patch, as a document", "internal/taskpack", "MaxPatch", inBytes},
+	{"files of one patch together", "internal/taskpack", "MaxPatchContent", inBytes},
+	{"rounds of one comparison that a repository may ask for", "internal/host", "maxRounds", plain},
+	{"rounds that a verdict takes in", "internal/verdict", "MaxRounds", plain},
+	{"time that a person has to answer a question", "internal/host", "answerWindow", span},
+	{"time for proposing and reviewing in one run", "internal/host", "roomLife", span},
+	{"native command of a landing", "internal/host", "nativeLimit", span},
+	{"output of a step that is kept as evidence, from its end", "internal/host", "keepOutput", inBytes},
+	{"output file of a contained program", "internal/runner/proc", "DefaultOutputLimit", inBytes},
+	{"lease that a landing policy may give, seconds", "internal/landing", "MaxLeaseSeconds", plain},
+	{"qualified candidates that may wait to land", "internal/landing", "MaxQualifiedBacklog", plain},
+	{"clock that may be behind a landing state", "internal/landing", "MaxSkew", span},
+	{"blob that a docket carries", "internal/docket", "maxPart", inBytes},
+	{"docket that is read", "internal/docket", "maxBundle", inBytes},
 }
 
 // sizes lists the limits with the numbers that the source holds.
@@ -63,7 +63,7 @@ func sizes(root string) (string, error) {
 	for _, s := range bounds {
 		n, err := s.value(root)
 		if err != nil {
-			return "", fmt.Errorf("%s of %s: %w", s.name, s.file, err)
+			return "", fmt.Errorf("%s of %s: %w", s.name, s.pkg, err)
 		}
 		rows = append(rows, []string{s.what, s.unit(n)})
 	}
@@ -71,13 +71,27 @@ func sizes(root string) (string, error) {
 	return p.String(), nil
 }
 
-// value evaluates the constant: an expression of numbers and units of time.
+// value finds the constant in the package and evaluates it: an expression of
+// numbers and units of time.
 func (s size) value(root string) (int64, error) {
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, filepath.Join(root, filepath.FromSlash(s.file)), nil, 0)
+	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(s.pkg), "*.go"))
 	if err != nil {
 		return 0, err
 	}
+	for _, name := range files {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			return 0, err
+		}
+		if e := constantOf(file, s.name); e != nil {
+			return evaluate(fset, e)
+		}
+	}
+	return 0, fmt.Errorf("there is no such constant")
+}
+
+func constantOf(file *ast.File, name string) ast.Expr {
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
 		if !ok || g.Tok != token.CONST {
@@ -85,14 +99,14 @@ func (s size) value(root string) (int64, error) {
 		}
 		for _, spec := range g.Specs {
 			v := spec.(*ast.ValueSpec)
-			for i, name := range v.Names {
-				if name.Name == s.name && i < len(v.Values) {
-					return evaluate(fset, v.Values[i])
+			for i, n := range v.Names {
+				if n.Name == name && i < len(v.Values) {
+					return v.Values[i]
 				}
 			}
 		}
 	}
-	return 0, fmt.Errorf("there is no such constant")
+	return nil
 }
 
 func evaluate(fset *token.FileSet, e ast.Expr) (int64, error) {
