@@ -144,7 +144,7 @@ func (i requestIDs) of(r *http.Request) string {
 }
 
 // isRequestID reports whether s can be repeated in headers and logs: 1 to 100
-// letters, digits and marks that neither quotes nor splits anything.
+// letters, digits and marks that neither quote nor split anything, and no token.
 func isRequestID(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -154,5 +154,5 @@ func isRequestID(s string) bool {
 			return false
 		}
 	}
-	return s != "" && len(s) <= 100
+	return s != "" && len(s) <= 100 && !secret.MatchString(s)
 }

@@ -11,12 +11,6 @@ import (
 	"writ/internal/fault"
 )
 
-// Limits of request bodies in bytes. An event has its own limit in package journal.
-const (
-	maxDocument = 4 << 20
-	maxBlob     = 64 << 20
-)
-
 // bodyDepth is how deeply a body of the server's own types may nest.
 const bodyDepth = 32
 

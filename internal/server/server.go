@@ -23,6 +23,12 @@ import (
 	"writ/internal/ledger"
 )
 
+// Limits of request bodies in bytes. An event has its own limit in package journal.
+const (
+	maxDocument = 4 << 20
+	maxBlob     = 64 << 20
+)
+
 // Store is what the server reads and writes itself; accepting documents is the host's.
 type Store interface {
 	Commit(context.Context, ledger.Commit) (ledger.Receipt, error)
