@@ -18,11 +18,13 @@ type described struct {
 }
 
 type operation struct {
-	OperationID, Summary string
-	Tags                 []string
-	Parameters           []parameter
-	RequestBody          struct{ Content map[string]media }
-	Responses            map[string]struct {
+	OperationID, Summary, Description string
+
+	Tags        []string
+	Security    []map[string][]string
+	Parameters  []parameter
+	RequestBody struct{ Content map[string]media }
+	Responses   map[string]struct {
 		Description string
 		Content     map[string]media
 	}
@@ -90,7 +92,10 @@ func operations(string) (string, error) {
 
 func (p *page) operation(d described, o operation) {
 	p.gap("### ", o.method, " ", o.path)
-	p.gap(strings.ToUpper(o.Summary[:1]), o.Summary[1:], ".")
+	p.gap(strings.ToUpper(o.Summary[:1]), o.Summary[1:], ".", o.needs())
+	if o.Description != "" {
+		p.gap(o.Description)
+	}
 	rows := [][]string{{"member", "in", "type", "meaning"}}
 	for _, q := range o.Parameters {
 		name := code(q.Name)
@@ -125,6 +130,17 @@ func (p *page) operation(d described, o operation) {
 		}
 		p.line()
 	}
+}
+
+// needs says what the token must have.
+func (o operation) needs() string {
+	switch {
+	case o.Security != nil && len(o.Security) == 0:
+		return " No token."
+	case len(o.Security) == 1 && len(o.Security[0]["token"]) == 1:
+		return " Scope " + code(o.Security[0]["token"][0]) + "."
+	}
+	return " Any token."
 }
 
 func answered(text string) string {
