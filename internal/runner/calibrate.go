@@ -31,7 +31,7 @@ func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *orde
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	adaptive := &order.Calibration{Mode: order.Adaptive, MinimumSampleSeconds: s.SampleSeconds}
-	precision := order.Precision{Repetitions: order.Times(1), Calibration: adaptive}
+	precision := order.Precision{Repetitions: once(r.harness.Capabilities()), Calibration: adaptive}
 	var paces []pace
 	for i, c := range r.cases {
 		ev := Event{Stage: Calibrating, Side: Baseline, Rounds: s.Rounds, Case: c.name, Index: i, Cases: len(r.cases)}
@@ -57,6 +57,18 @@ func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *orde
 		}
 	}
 	return choose(paces, adaptive), nil
+}
+
+// once is a single observation, at whatever levels the harness has.
+func once(c order.Capabilities) order.Repetitions {
+	if c.Bare {
+		return order.Times(1)
+	}
+	var levels []order.Level
+	for _, unit := range c.Levels {
+		levels = append(levels, order.Level{Unit: unit, N: 1})
+	}
+	return order.Repetitions{Levels: levels}
 }
 
 // choose fixes one iteration count when it gives every case a sample of at least

@@ -22,6 +22,7 @@ type attempt struct {
 	ended     time.Time
 	condition capture.Block
 	stem      string // of the output files; "" when there are none
+	files     []kept // beside standard output and error
 	warnings  []string
 }
 
@@ -77,6 +78,9 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 	}
 	a.ran, a.process, a.started, a.ended = true, out.Result, out.Result.Started, out.Result.Ended
 	a.condition = capture.Between(before, r.Host.Condition(result.After))
+	if a.files, err = keepExchange(c.invocation, a.stem, out); err != nil {
+		return attempt{}, err
+	}
 	switch {
 	case out.Result.Cause == proc.Cancelled:
 		return attempt{}, fault.Wrap(ctx.Err(), fault.Cancelled, "run order", "stopped during %s", c.name)

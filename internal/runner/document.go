@@ -62,7 +62,7 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 			ComparisonContext: r.comparison(su),
 			Environment:       r.environment,
 		},
-		Measurement: result.Measurement{Status: m.Status, Reason: m.Reason, Observations: result.Values(m.Values...)},
+		Measurement: result.Measurement{Status: m.Status, Reason: m.Reason, Observations: observations(m), Summaries: m.Summaries},
 		Procedure:   r.procedure(a, m),
 		Provenance: result.Provenance{
 			RunKey: o.RunKey, Labels: o.Labels, NativeID: c.name,
@@ -78,6 +78,20 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 		d.Quality = &result.Quality{Warnings: w}
 	}
 	return d
+}
+
+// observations are the values of a measurement, with the process of each where
+// there was more than one.
+func observations(m harness.Measured) []result.Observation {
+	out := result.Values(m.Values...)
+	if len(m.Groups) != len(out) {
+		return out
+	}
+	for i := range out {
+		n := i
+		out[i].Ordinal, out[i].Group = &n, m.Groups[i]
+	}
+	return out
 }
 
 // observed adds the load at the start to the facts for older readers.
@@ -102,9 +116,16 @@ func subject(o order.Order, su harness.Suite) result.Subject {
 	for _, c := range o.Components {
 		s.Components = append(s.Components, result.Component{Role: c.Role, Source: c.Source.URI, Revision: order.Token(c.Revision)})
 	}
-	configuration := map[string]canon.Value{}
-	if len(su.Configuration) > 0 {
-		configuration["settings"] = canon.MustFrom(su.Configuration)
+	configuration, options := map[string]canon.Value{}, map[string]string{}
+	for name, value := range su.Configuration {
+		if option, ok := strings.CutPrefix(name, "options."); ok {
+			options[option] = value
+		} else {
+			configuration[name] = canon.StringOf(value)
+		}
+	}
+	if len(options) > 0 {
+		configuration["options"] = canon.MustFrom(options)
 	}
 	if o.Build != nil {
 		configuration["declared"] = canon.MustFrom(o.Build)
@@ -151,6 +172,10 @@ func (r *run) procedure(a attempt, m harness.Measured) result.Procedure {
 		done := min(len(m.Values), n)
 		p.AttemptedRepetitions, p.CompletedRepetitions = &n, &done
 		p.RepetitionLevels = []result.LevelCounts{{Unit: order.PlainUnit, Attempted: n, Completed: done}}
+		if levels := a.reading.Levels; len(levels) > 0 {
+			inner := levels[len(levels)-1]
+			p.AttemptedRepetitions, p.CompletedRepetitions, p.RepetitionLevels = &inner.Attempted, &inner.Completed, levels
+		}
 		warmups := a.reading.Warmups
 		p.WarmupsPerformed = &warmups
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"writ/internal/fault"
+	"writ/internal/harness"
 	"writ/internal/order"
 	"writ/internal/result"
 )
@@ -59,14 +60,49 @@ func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
+// kept is a file of a case that its results point to.
+type kept struct {
+	kind, media, path string
+}
+
+// keepExchange writes down what went through the exchange directory of a case:
+// the inputs that are worth keeping, and every output that was read.
+func keepExchange(inv harness.Invocation, stem string, out harness.Output) ([]kept, error) {
+	var files []kept
+	keep := func(f harness.File, b []byte) error {
+		path := stem + "." + f.Name
+		files = append(files, kept{f.Kind, f.MediaType, path})
+		return writeFile(path, b)
+	}
+	for _, f := range inv.Inputs {
+		if f.Kind == "" {
+			continue
+		}
+		if err := keep(f, f.Bytes); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range inv.Outputs {
+		b, written := out.Files[f.Name]
+		if !written {
+			continue
+		}
+		if err := keep(f, b); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
 // artifactsOf lists the files that a case's results point to: the order, the
-// program, and what the program wrote, which is also the harness's native output.
+// program, and what the program wrote. Its standard output is the harness's native
+// output when the harness has no file for that.
 func (r *run) artifactsOf(c planned, a attempt) ([]result.Artifact, error) {
 	name := filepath.Join(r.Dir, r.order.FileName())
 	out := []result.Artifact{
 		{Kind: result.ArtifactOrder, MediaType: "application/json", URI: fileURI(name), SHA256: r.order.Digest().Hex(), Schema: order.SchemaVersion},
 	}
-	if c.suite >= 0 {
+	if c.suite >= 0 && !r.found[c.suite].Shared {
 		out = append(out, result.Artifact{
 			Kind: result.ArtifactTarget, MediaType: "application/octet-stream", URI: fileURI(r.found[c.suite].Program), SHA256: r.targets[c.suite].sha256,
 		})
@@ -74,14 +110,17 @@ func (r *run) artifactsOf(c planned, a attempt) ([]result.Artifact, error) {
 	if a.stem == "" {
 		return out, nil
 	}
-	for _, x := range []struct{ kind, suffix string }{
-		{result.ArtifactNative, ".stdout"}, {result.ArtifactStdout, ".stdout"}, {result.ArtifactStderr, ".stderr"},
-	} {
-		sum, err := fileSum(a.stem + x.suffix)
+	files := a.files
+	if len(c.invocation.Outputs) == 0 {
+		files = append(files, kept{result.ArtifactNative, "text/plain", a.stem + ".stdout"})
+	}
+	files = append(files, kept{result.ArtifactStdout, "text/plain", a.stem + ".stdout"}, kept{result.ArtifactStderr, "text/plain", a.stem + ".stderr"})
+	for _, f := range files {
+		sum, err := fileSum(f.path)
 		if err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "write results", "output of %s is gone", c.name)
 		}
-		out = append(out, result.Artifact{Kind: x.kind, MediaType: "text/plain", URI: fileURI(a.stem + x.suffix), SHA256: sum})
+		out = append(out, result.Artifact{Kind: f.kind, MediaType: f.media, URI: fileURI(f.path), SHA256: sum})
 	}
 	return out, nil
 }

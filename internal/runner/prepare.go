@@ -57,7 +57,7 @@ func (c planned) quantities() []string {
 // accept looks at everything that can be refused. Nothing is written.
 func accept(ctx context.Context, p Params) (*run, error) {
 	started := p.Now()
-	s, err := find(p)
+	s, err := find(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func Plan(ctx context.Context, p Params) (order.Order, error) {
 		return order.Order{}, err
 	}
 	defer done()
-	s, err := find(p)
+	s, err := find(ctx, p)
 	if err != nil {
 		return order.Order{}, err
 	}

@@ -75,14 +75,18 @@ func (s Session) Run(ctx context.Context) (SessionReport, error) {
 	}
 	out.Plan = first.order.Plan
 	total := 2 * s.Rounds * len(first.cases)
-	if s.SampleSeconds > 0 {
+	counts := slices.Contains(first.harness.Capabilities().Calibration, order.Fixed)
+	if s.SampleSeconds > 0 && counts {
 		total += len(first.cases)
 	}
 	track := newTracker(s.Progress, s.Now, total)
-	if s.SampleSeconds > 0 {
+	switch {
+	case s.SampleSeconds > 0 && counts:
 		if out.Calibration, err = s.calibrate(ctx, first, track); err != nil {
 			return out, err
 		}
+	case s.SampleSeconds > 0:
+		out.Calibration = &order.Calibration{Mode: order.Adaptive, MinimumSampleSeconds: s.SampleSeconds}
 	}
 	for round, side := range out.First {
 		if err := s.round(ctx, round, side, &out, track); err != nil {

@@ -26,8 +26,9 @@ type suites struct {
 }
 
 // find checks that the harness and this runner honour the order, and locates its
-// suites. Nothing is started.
-func find(p Params) (suites, error) {
+// suites. Nothing is started but the programs of suites that have to be asked
+// about themselves.
+func find(ctx context.Context, p Params) (suites, error) {
 	s := suites{Params: p}
 	var err error
 	if s.harness, err = p.Harnesses.Find(p.Order.Suites[0].Adapter); err != nil {
@@ -55,7 +56,38 @@ func find(p Params) (suites, error) {
 		s.found = append(s.found, one)
 	}
 	s.environ = capture.Merge(p.Place.Environ(), p.Order.EnvironmentVariables)
-	return s, nil
+	return s, s.probe(ctx)
+}
+
+// probe asks the programs of suites about themselves, where the harness needs it.
+func (s suites) probe(ctx context.Context) (err error) {
+	const op = "probe suites"
+	prober, ok := s.harness.(harness.Prober)
+	if !ok {
+		return nil
+	}
+	scratch, err := os.MkdirTemp("", "writ-probe-")
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, op, "no temporary directory")
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	for i, su := range s.found {
+		var told []harness.Output
+		for j, inv := range prober.Probes(su) {
+			out, err := s.launch(ctx, inv, filepath.Join(scratch, strconv.Itoa(i)+"-"+strconv.Itoa(j)), seconds(s.Order.Timeouts.CaseS))
+			if err != nil {
+				return refusal(ctx, err, op)
+			}
+			if out.Result.Cause == proc.Cancelled {
+				return refusal(ctx, ctx.Err(), op)
+			}
+			told = append(told, out)
+		}
+		if s.found[i], err = prober.Settle(su, told); err != nil {
+			return at(err, i)
+		}
+	}
+	return nil
 }
 
 // capabilities adds what the runner does around every harness.
@@ -134,8 +166,27 @@ func refusal(ctx context.Context, err error, op string) error {
 	return fault.Wrap(err, fault.Refused, op, "the cases cannot be listed").At("/suites")
 }
 
-// launch runs one program with its output in stem.stdout and stem.stderr.
+// launch runs one program with its output in stem.stdout and stem.stderr, and the
+// files that it leaves in an exchange directory in out.
 func (s suites) launch(ctx context.Context, inv harness.Invocation, stem string, limit time.Duration) (out harness.Output, err error) {
+	if !inv.Exchanges() {
+		return s.start(ctx, inv, stem, limit)
+	}
+	dir, remove, err := s.Place.Scratch()
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	if inv, err = inv.In(dir); err != nil {
+		return out, err
+	}
+	if out, err = s.start(ctx, inv, stem, limit); err == nil {
+		err = inv.Collect(dir, &out)
+	}
+	return out, err
+}
+
+func (s suites) start(ctx context.Context, inv harness.Invocation, stem string, limit time.Duration) (out harness.Output, err error) {
 	var files [2]*os.File
 	for i, suffix := range []string{".stdout", ".stderr"} {
 		f, err := os.OpenFile(stem+suffix, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o644)
