@@ -30,12 +30,24 @@ var files embed.FS
 
 const suffix = ".schema.json"
 
+// compiled is a schema, ready for use.
+type compiled struct {
+	*jsonschema.Schema
+	quick *acceptor // nil when the schema has a rule that no acceptor knows
+}
+
 // catalogue holds one lazy compilation per schema. It is made on first use.
-var catalogue = sync.OnceValue(func() map[ID]func() (*jsonschema.Schema, error) {
+var catalogue = sync.OnceValue(func() map[ID]func() (compiled, error) {
 	c := newCompiler(files)
-	all := map[ID]func() (*jsonschema.Schema, error){}
+	all := map[ID]func() (compiled, error){}
 	for _, id := range list(files) {
-		all[id] = sync.OnceValues(func() (*jsonschema.Schema, error) { return c.compile(id) })
+		all[id] = sync.OnceValues(func() (compiled, error) {
+			s, err := c.compile(id)
+			if err != nil {
+				return compiled{}, err
+			}
+			return compiled{s, acceptorOf(s)}, nil
+		})
 	}
 	return all
 })
@@ -98,7 +110,10 @@ func Validate(id ID, v canon.Value) error {
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "validate", "schema %s does not compile", id)
 	}
-	return check(id, s, v)
+	if s.quick != nil && s.quick.accepts(v) {
+		return nil
+	}
+	return check(id, s.Schema, v)
 }
 
 func check(id ID, s *jsonschema.Schema, v canon.Value) error {
