@@ -1,26 +1,30 @@
 package order
 
 import (
+	"slices"
+
 	"writ/internal/canon"
 )
 
 // Ref returns the reference that every result of the order carries: "sha256:"
 // and the hex SHA-256 of its canonical bytes.
-func (o Order) Ref() string { return canon.PlainRef(o.value) }
+func (o Order) Ref() string { return o.digest.String() }
 
 // Digest returns the plain digest of the order.
-func (o Order) Digest() canon.Digest { return canon.Plain(o.value) }
+func (o Order) Digest() canon.Digest { return o.digest }
 
 // DomainHash returns the digest that starts with the format's own domain name
 // and one zero byte. Results record it beside the plain one; nothing is looked
 // up by it.
-func (o Order) DomainHash() canon.Digest { return domainHash("benchx-work-order-v1", o.value) }
+func (o Order) DomainHash() canon.Digest { return o.domain }
 
 // PolicyHash is the same for an environment policy.
-func PolicyHash(policy canon.Value) canon.Digest { return domainHash("benchx-env-policy-v1", policy) }
+func PolicyHash(policy canon.Value) canon.Digest {
+	return domainHash("benchx-env-policy-v1", policy.Canonical())
+}
 
-func domainHash(domain string, v canon.Value) canon.Digest {
-	return canon.Sum(v.AppendCanonical(append([]byte(domain), 0)))
+func domainHash(domain string, canonical []byte) canon.Digest {
+	return canon.Sum(slices.Concat([]byte(domain), []byte{0}, canonical))
 }
 
 // FileName returns the name under which a runner writes the order: its bytes

@@ -51,8 +51,10 @@ type Order struct {
 	Reason               string                 `json:"reason,omitempty"`
 	Plan                 []Entry                `json:"plan,omitempty"`
 
-	value canon.Value
-	raw   []byte
+	value  canon.Value
+	raw    []byte
+	digest canon.Digest // of value, plain
+	domain canon.Digest // of value, with the format's own domain
 }
 
 // Suite selects cases of one benchmark program.

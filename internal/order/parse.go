@@ -14,11 +14,11 @@ func Parse(raw []byte) (Order, error) {
 	if err != nil {
 		return Order{}, err
 	}
-	return read(v, raw)
+	return read(v, raw, v.Canonical())
 }
 
 // read checks a parsed order and keeps raw as its bytes.
-func read(v canon.Value, raw []byte) (Order, error) {
+func read(v canon.Value, raw, canonical []byte) (Order, error) {
 	if version := v.Str("schema_version"); version != SchemaVersion {
 		return Order{}, fault.New(fault.Invalid, "parse order", "unknown order version %q", version).
 			At("/schema_version").Help("this build reads %s", SchemaVersion)
@@ -31,6 +31,7 @@ func read(v canon.Value, raw []byte) (Order, error) {
 		return Order{}, err
 	}
 	o.value, o.raw = v, raw
+	o.digest, o.domain = canon.Sum(canonical), domainHash("benchx-work-order-v1", canonical)
 	if broken := check(o); len(broken) > 0 {
 		e := fault.New(fault.Invalid, "parse order", "%s", broken[0].Rule).At(broken[0].Pointer)
 		e.Fields = broken
@@ -41,4 +42,7 @@ func read(v canon.Value, raw []byte) (Order, error) {
 
 // seal turns a document that was built here into an order, with its canonical
 // bytes as raw ones.
-func seal(v canon.Value) (Order, error) { return read(v, v.Canonical()) }
+func seal(v canon.Value) (Order, error) {
+	canonical := v.Canonical()
+	return read(v, canonical, canonical)
+}
