@@ -58,7 +58,7 @@ func Parse(raw []byte) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return read(v, raw)
+	return read(v, raw, v.Canonical())
 }
 
 // New checks a document, fills in what follows from the rest (the message
@@ -83,14 +83,15 @@ func New(d Document) (Result, error) {
 	if procedure.Len() > 0 {
 		v = v.With("procedure", procedure)
 	}
-	return read(v, v.Canonical())
+	canonical := v.Canonical()
+	return read(v, canonical, canonical)
 }
 
-func read(v canon.Value, raw []byte) (Result, error) {
+func read(v canon.Value, raw, canonical []byte) (Result, error) {
 	if err := schema.Validate(schema.MeasurementResult, v); err != nil {
 		return Result{}, err
 	}
-	r := Result{raw: raw, digest: canon.Plain(v)}
+	r := Result{raw: raw, digest: canon.Sum(canonical)}
 	if err := v.Without("procedure").Decode(&r.Document); err != nil {
 		return Result{}, err
 	}
