@@ -31,13 +31,13 @@ type comparison struct {
 }
 
 type comparisonMethod struct {
-	Name          string             `json:"name"`
-	Version       string             `json:"version"`
-	EffectMeasure string             `json:"effect_measure"`
-	Configuration comparisonSettings `json:"configuration"`
+	Name          string `json:"name"`
+	Version       string `json:"version"`
+	EffectMeasure string `json:"effect_measure"`
+	Configuration any    `json:"configuration"` // everything else that the words depend on
 }
 
-// comparisonSettings name everything else that the words depend on.
+// comparisonSettings are the configuration of Judge's own method.
 type comparisonSettings struct {
 	Alpha        float64   `json:"alpha"`
 	Multiplicity string    `json:"multiplicity"`
@@ -56,9 +56,15 @@ type comparisonUnit struct {
 	NoiseSource        string      `json:"noise_source,omitempty"`
 	Threshold          *float64    `json:"threshold,omitempty"`
 	Reason             string      `json:"reason,omitempty"`
-	ContextDifferences []string    `json:"observed_context_differences,omitempty"`
+	ContextDifferences *[]string   `json:"observed_context_differences,omitempty"`
 	Caveats            []string    `json:"caveats,omitempty"`
 	Rounds             int         `json:"rounds"`
+	Series             *seriesPair `json:"series,omitempty"`
+}
+
+type seriesPair struct {
+	Baseline  string `json:"baseline"` // hex
+	Contender string `json:"contender"`
 }
 
 type failedInvariant struct {
@@ -182,7 +188,9 @@ func (j *judgement) unit(row Row) comparisonUnit {
 	u := comparisonUnit{
 		Workload: workloadRef{row.Workload, row.Parameters}, Quantity: row.Quantity, Rounds: row.N,
 		ReferenceEstimate: row.Baseline, Threshold: &row.Threshold,
-		ContextDifferences: j.set.units[Pair{row.Workload, row.Parameters, row.Quantity}.key()].contextDifferences(),
+	}
+	if other := j.set.units[Pair{row.Workload, row.Parameters, row.Quantity}.key()].contextDifferences(); len(other) > 0 {
+		u.ContextDifferences = &other
 	}
 	u.Effect, u.Noise = row.relative()
 	if u.Noise != nil {

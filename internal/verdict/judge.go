@@ -66,7 +66,7 @@ func Judge(p Params) (Outcome, error) {
 
 func (p *Params) complete() error {
 	p.Profile = cmp.Or(p.Profile, Revisions)
-	p.Varying = cmp.Or(p.Varying, VaryingTree)
+	p.Varying = cmp.Or(p.Varying, p.Profile.varying())
 	usage := func(format string, args ...any) error { return fault.New(fault.Usage, "judge", format, args...) }
 	switch {
 	case len(p.Results) == 0:
@@ -77,16 +77,10 @@ func (p *Params) complete() error {
 		return usage("no baseline")
 	case p.Policy.value.IsNull():
 		return usage("no gate policy")
-	case p.Profile != Revisions && p.Profile != Environments:
-		return usage("profile %q is not supported", p.Profile)
-	case p.Varying != VaryingTree && (len(p.Varying) <= len(labelPath) || p.Varying[:len(labelPath)] != labelPath):
-		return usage("sides are told apart by %s or a label, not by %q", VaryingTree, p.Varying)
-	case p.Profile == Environments && p.Varying == VaryingTree:
-		return usage("two environments of one tree are told apart by a label")
 	case p.Rounds < 0:
 		return usage("negative number of rounds")
 	}
-	return nil
+	return p.Profile.check(p.Varying)
 }
 
 // judgement is one run of Judge.
@@ -135,8 +129,7 @@ func (j *judgement) judge() {
 		j.rows, j.words = append(j.rows, row), append(j.words, m)
 	}
 	for _, r := range j.set.results {
-		w := r.Coordinates.Workload
-		k := Pair{w.Name, w.Parameters, r.Coordinates.Quantity.Name}.key()
+		k := j.params.Profile.pair(r).key()
 		if !j.set.units[k].planned {
 			j.exclusions = append(j.exclusions, exclusion{r.Ref(), "not-planned"})
 		}
@@ -199,7 +192,7 @@ func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
 	if len(base) > 0 {
 		m = sc.measure(base, cont, row.Measure, row.Direction, t)
 	}
-	m.identical = u.identical()
+	m.identical = u.identical(j.params.Profile)
 	m.need = NeedRounds(2, p.Alpha)
 	if row.Gating {
 		m.need = max(m.need, NeedRounds(j.family, p.Alpha))
@@ -271,8 +264,12 @@ func attempt(r *result.Result, centre result.Centre, measure string) (v float64,
 	return v, ""
 }
 
-// identical reports whether both sides executed the very same file.
-func (u *unit) identical() bool {
+// identical reports whether both sides executed the very same file in the same
+// way. Variants and environments do that and differ none the less.
+func (u *unit) identical(p Profile) bool {
+	if p != Revisions {
+		return false
+	}
 	file := u.got[baseline][0].Target()
 	return file != "" && file == u.got[contender][0].Target()
 }

@@ -238,7 +238,7 @@ func TestWhatCannotBeJudgedAtAll(t *testing.T) {
 		{"no run key", func(p *Params) { p.RunKey = "" }, fault.Usage},
 		{"no baseline", func(p *Params) { p.Baseline = "" }, fault.Usage},
 		{"no policy", func(p *Params) { p.Policy = GatePolicy{} }, fault.Usage},
-		{"unknown profile", func(p *Params) { p.Profile = "variants" }, fault.Usage},
+		{"unknown profile", func(p *Params) { p.Profile = "seasons" }, fault.Usage},
 		{"unknown path", func(p *Params) { p.Varying = "provenance.labels." }, fault.Usage},
 		{"environments by tree", func(p *Params) { p.Profile = Environments }, fault.Usage},
 		{"baseline is neither side", func(p *Params) { p.Baseline = "9" }, fault.Incomparable},

@@ -15,23 +15,6 @@ import (
 
 const higherIsBetter = result.HigherIsBetter
 
-// Profile says what the two sides of a comparison have in common.
-type Profile string
-
-// Profiles of a comparison.
-const (
-	Revisions    Profile = "revisions"    // two states of one source, in one environment
-	Environments Profile = "environments" // one state of a source, prepared in two ways
-)
-
-// VaryingTree tells sides apart by the tree that was measured.
-const VaryingTree = "provenance.subject_tree"
-
-// VaryingLabel tells sides apart by the value of a label.
-func VaryingLabel(name string) string { return labelPath + name }
-
-const labelPath = "provenance.labels."
-
 // Pair is one planned case and quantity, in the words of results.
 type Pair struct {
 	Workload   string
@@ -97,14 +80,6 @@ type evidenceSet struct {
 	units    map[pairKey]*unit
 	rounds   int
 	schedule order.Schedule // zero when the results record none
-}
-
-// varyingValue reads what tells the sides apart, "" when the result lacks it.
-func varyingValue(r *result.Result, varying string) string {
-	if name, ok := strings.CutPrefix(varying, labelPath); ok {
-		return r.Provenance.Labels[name]
-	}
-	return r.Provenance.SubjectTree
 }
 
 // gather sorts the results and tells the sides apart. The failures that it
@@ -191,8 +166,7 @@ func (s *evidenceSet) fill(p Params) {
 	}
 	last := -1
 	for _, r := range s.results {
-		w := r.Coordinates.Workload
-		pair := Pair{Workload: w.Name, Parameters: w.Parameters, Quantity: r.Coordinates.Quantity.Name}
+		pair := p.Profile.pair(r)
 		key := pair.key()
 		u := s.units[key]
 		if u == nil {
