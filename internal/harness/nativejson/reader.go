@@ -361,6 +361,25 @@ func (r *Reader) Number() (Num, error) {
 	return Num{v}, nil
 }
 
+// Numbers reads an array of nothing but numbers, finite or not. It is allocated
+// once, at its size.
+func (r *Reader) Numbers() ([]float64, error) {
+	if r.Kind() != Array {
+		return nil, r.unexpected("an array")
+	}
+	rest := r.s[r.i:]
+	if end := strings.IndexByte(rest, ']'); end >= 0 {
+		rest = rest[:end]
+	}
+	out := make([]float64, 0, strings.Count(rest, ",")+1)
+	err := r.Array(func() error {
+		n, err := r.Number()
+		out = append(out, n.Value)
+		return err
+	})
+	return out, err
+}
+
 // peek is the next byte, or 0.
 func (r *Reader) peek() byte {
 	if r.i < len(r.s) {

@@ -200,6 +200,23 @@ func TestInt(t *testing.T) {
 	}
 }
 
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]float64{"[]": {}, "[1, 2.5,-3e0]": {1, 2.5, -3}, " [ Infinity ] ": {math.Inf(1)}} {
+		r, _ := New([]byte(text))
+		got, err := r.Numbers()
+		if err != nil || !reflect.DeepEqual(got, want) || r.Done() != nil {
+			t.Errorf("%s: %v %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"[1,", "[1,null]", `["1"]`, "1", "[[1]]", "[,]", ""} {
+		r, _ := New([]byte(text))
+		if got, err := r.Numbers(); fault.CodeOf(err) != fault.Malformed {
+			t.Errorf("%s: %v %v", text, got, err)
+		}
+	}
+}
+
 // TestEveryCut: a text that was cut off is never whole.
 func TestEveryCut(t *testing.T) {
 	t.Parallel()
