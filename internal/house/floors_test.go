@@ -30,6 +30,7 @@ var rooms = []room{
 	{"internal/taskpack", 3, "exact work compiled from an admitted proposal", []string{"internal/proposal"}},
 	{"internal/order", 3, "work orders", nil},
 	{"internal/result", 3, "measurement results, each of one order", []string{"internal/order"}},
+	{"internal/policy", 3, "what an environment must be like", []string{"internal/order", "internal/result"}},
 	{"internal/verdict", 3, "judging the results of orders", []string{"internal/order", "internal/result"}},
 	{"internal/landing", 3, "who may land", nil},
 

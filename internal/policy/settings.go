@@ -1,0 +1,133 @@
+package policy
+
+import (
+	"strconv"
+	"time"
+
+	"writ/internal/canon"
+)
+
+// ThreadVariables are what libraries and runtimes read their number of threads
+// from: what threads.max sets.
+var ThreadVariables = []string{
+	"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
+	"GOMAXPROCS", "RAYON_NUM_THREADS",
+}
+
+// Settings are what a policy has set on the measured process.
+type Settings struct {
+	Threads int    // at most so many; 0 when it is not set
+	CPUs    string // processors it may run on, as the kernel spells them; "" when it is not set
+}
+
+// Settings returns what the enforce rules of p come to, as far as this package
+// knows how to do it; see Unhandled.
+func (p Policy) Settings() Settings {
+	var s Settings
+	for _, r := range p.Rules {
+		if r.Tier != Enforce {
+			continue
+		}
+		switch r.Check {
+		case ThreadsMax:
+			n, _ := parameter(r, "n").Int()
+			s.Threads = int(n)
+		case CPUAffinity:
+			cpus, err := ParseCPUs(r.Parameters.Str("cpus"))
+			if err == nil {
+				s.CPUs = cpus.String()
+			}
+		}
+	}
+	return s
+}
+
+// Variables returns the environment variables that put the settings into effect.
+func (s Settings) Variables() map[string]string {
+	if s.Threads == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(ThreadVariables))
+	for _, name := range ThreadVariables {
+		out[name] = strconv.Itoa(s.Threads)
+	}
+	return out
+}
+
+// Enforced returns the settings by check, as environment identities list them.
+func (s Settings) Enforced() map[string]canon.Value {
+	out := map[string]canon.Value{}
+	if s.Threads > 0 {
+		out[ThreadsMax] = canon.IntOf(int64(s.Threads))
+	}
+	if s.CPUs != "" {
+		out[CPUAffinity] = canon.StringOf(s.CPUs)
+	}
+	return out
+}
+
+// handled are the checks that this package turns into settings or judges; the
+// others need a device that it does not know how to ask.
+var handled = map[string]bool{
+	ThreadsMax: true, CPUAffinity: true, CPUGovernor: true, CPUBoost: true, CPUSMT: true, LoadQuiescent: true,
+	HardwarePresent: true, TreeClean: true, Throttle: true, Temperature: true,
+}
+
+// Unhandled returns the index of the first rule that nothing here can carry out,
+// and -1 when there is none.
+func (p Policy) Unhandled() int {
+	for i, r := range p.Rules {
+		if !handled[r.Check] {
+			return i
+		}
+	}
+	return -1
+}
+
+// Patience is how long the load of the machine may take to settle before it is
+// judged: the longest window of a rule about it.
+func (p Policy) Patience() time.Duration {
+	var longest float64
+	for _, r := range p.Rules {
+		if r.Check == LoadQuiescent && r.Tier == Verify {
+			s, _ := parameter(r, "window_s").Float()
+			longest = max(longest, s)
+		}
+	}
+	return time.Duration(longest * float64(time.Second))
+}
+
+// Sampling is how the temperature is to be read while a case runs.
+type Sampling struct {
+	Every   time.Duration
+	Sensors []string // patterns of sensor names; none means all
+}
+
+// defaultInterval is the time between two samples when a rule has none.
+const defaultInterval = 5 * time.Second
+
+// Sampling returns how the temperature is to be read; false when it is not.
+func (p Policy) Sampling() (Sampling, bool) {
+	for _, r := range p.Rules {
+		if r.Check != Temperature {
+			continue
+		}
+		s := Sampling{Every: defaultInterval}
+		if v, given := r.Parameters.Get("sample_interval_s"); given {
+			f, _ := v.Float()
+			s.Every = time.Duration(f * float64(time.Second))
+		}
+		for _, e := range parameter(r, "sensors").Elems() {
+			name, _ := e.String()
+			s.Sensors = append(s.Sensors, name)
+		}
+		return s, true
+	}
+	return Sampling{}, false
+}
+
+// parameter returns a parameter of a rule, null when there is none.
+func parameter(r Rule, name string) canon.Value {
+	v, _ := r.Parameters.Get(name)
+	return v
+}
