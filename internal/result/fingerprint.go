@@ -90,7 +90,8 @@ type prints struct {
 	attempt  canon.Digest // what results of one execution share
 	settings canon.Digest // comparison context, resources, quantity, dataset
 	subject  canon.Digest // components and configuration
-	machine  canon.Digest // environment schema, identity and system facts
+	place    canon.Digest // environment schema, identity and system facts
+	machine  canon.Digest // place, and the boot
 }
 
 func newPrints(v canon.Value) prints {
@@ -110,6 +111,7 @@ func newPrints(v canon.Value) prints {
 			"/provenance/subject_dirty", "/provenance/benchmark_dirty", "/provenance/subject_tree", "/provenance/benchmark_tree"),
 		settings: part("/coordinates/comparison_context", "/coordinates/resource_selection", "/coordinates/quantity", "/coordinates/workload/dataset"),
 		subject:  part("/coordinates/subject/name", "/coordinates/subject/components", "/coordinates/subject/configuration", "/source"),
+		place:    part("/coordinates/environment/schema", "/coordinates/environment/identity", "/coordinates/environment/system"),
 		machine: part("/coordinates/environment/schema", "/coordinates/environment/identity", "/coordinates/environment/system",
 			"/coordinates/environment/condition/"+BootID+"/value"),
 	}
@@ -130,3 +132,7 @@ func SameSubject(a, b *Result) bool { return a.prints.subject == b.prints.subjec
 // SameMachine reports whether two results come from one environment: the same
 // identity, the same system facts, and the same boot where it is recorded.
 func SameMachine(a, b *Result) bool { return a.prints.machine == b.prints.machine }
+
+// SameEnvironment reports whether two results come from one environment, perhaps
+// of different boots.
+func SameEnvironment(a, b *Result) bool { return a.prints.place == b.prints.place }

@@ -126,6 +126,9 @@ func (j *judgement) method() Method {
 	if j.set.schedule.Kind == order.Random {
 		m.Seed = j.set.schedule.Seed
 	}
+	if j.params.Unpaired {
+		m.Name, m.Version, m.Schedule, m.Seed = TwoSampleName, TwoSampleVersion, unpairedNote.Code, nil
+	}
 	return m
 }
 
@@ -170,6 +173,10 @@ func (j *judgement) comparison() comparison {
 			spoilt = true
 		}
 		c.FailedInvariants = append(c.FailedInvariants, out)
+	}
+	if j.params.Unpaired { // the document knows units of rounds only; the words are in the verdict
+		c.FailedInvariants = append(c.FailedInvariants, failedInvariant{Invariant: "pairing", Detail: unpairedNote.text()})
+		spoilt = true
 	}
 	if spoilt {
 		return c

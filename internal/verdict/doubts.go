@@ -12,9 +12,7 @@ import (
 // doubts notes everything about a row that a reader of its verdict should know
 // and that does not change the word.
 func (j *judgement) doubts(row *Row, u *unit, base, cont, d []float64) {
-	note := func(code, format string, args ...any) {
-		row.Warnings = append(row.Warnings, Note{code, fmt.Sprintf(format, args...)})
-	}
+	note := row.note
 	if j.set.schedule.Kind == order.Sequential {
 		note(orderConfounded, "one side ran before the other: a drift of the machine looks like a change")
 	} else if j.set.schedule.Kind != order.Random && fixedOrder(u) {
@@ -36,6 +34,10 @@ func (j *judgement) doubts(row *Row, u *unit, base, cont, d []float64) {
 	for _, code := range u.tokens() {
 		note(code, "")
 	}
+}
+
+func (r *Row) note(code, format string, args ...any) {
+	r.Warnings = append(r.Warnings, Note{code, fmt.Sprintf(format, args...)})
 }
 
 // fixedOrder reports whether one side has the lower slot in every round.

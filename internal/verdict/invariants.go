@@ -14,6 +14,9 @@ func (s *evidenceSet) invariants(p Params) []Failure {
 	c := collector{seen: map[string]bool{}}
 	s.checkKeys(p, &c)
 	s.checkAgreement(p, &c)
+	if p.Unpaired {
+		return c.failed
+	}
 	s.checkRounds(&c)
 	s.checkSchedule(&c)
 	s.checkSlots(&c)
@@ -37,7 +40,7 @@ func (s *evidenceSet) checkKeys(p Params, c *collector) {
 	refs := map[result.Ref]bool{}
 	attempts := map[string]*result.Result{}
 	for _, r := range s.results {
-		if r.Provenance.RunKey != p.RunKey {
+		if r.Provenance.RunKey != p.RunKey && !p.Unpaired {
 			c.add("run-key", "%s belongs to %q", r.IngestKey, r.Provenance.RunKey)
 		}
 		if refs[r.Ref()] {
@@ -61,15 +64,19 @@ func (s *evidenceSet) checkAgreement(p Params, c *collector) {
 	}
 	files := map[program]*result.Result{}
 	for _, r := range s.results {
-		if !result.SameMachine(s.results[0], r) {
-			c.add("environment", "%s and %s come from different environments", s.results[0].IngestKey, r.IngestKey)
-		}
 		at, ok := s.sideOf[r]
+		if ok && first[at] == nil {
+			first[at] = r
+		}
+		beside := s.results[0]
+		if ok && p.Profile == CrossMachine {
+			beside = first[at]
+		}
+		if !p.together(beside, r) {
+			c.add("environment", "%s and %s come from different environments", beside.IngestKey, r.IngestKey)
+		}
 		if !ok {
 			continue
-		}
-		if first[at] == nil {
-			first[at] = r
 		}
 		f := first[at]
 		if f.Provenance.SubjectTree != r.Provenance.SubjectTree || f.Revision.Key != r.Revision.Key || !result.SameSubject(f, r) {
@@ -91,11 +98,23 @@ func (s *evidenceSet) checkAgreement(p Params, c *collector) {
 		if !result.SameSubject(b, o) {
 			c.add("sides-agree", "the sides differ in more than the revision: source, parts or build configuration")
 		}
-	case Environments:
+	case Environments, Variants, CrossMachine:
 		if b.Revision.Key != o.Revision.Key || b.Provenance.SubjectTree != o.Provenance.SubjectTree {
 			c.add("sides-agree", "the sides are not of one revision")
 		}
+		if p.Profile != Environments && !result.SameSubject(b, o) {
+			c.add("sides-agree", "the sides differ in source, parts or build configuration")
+		}
 	}
+}
+
+// together reports whether two results may be of one side or comparison, as far
+// as the machine goes. Results of two boots are never paired.
+func (p Params) together(a, b *result.Result) bool {
+	if p.Unpaired {
+		return result.SameEnvironment(a, b)
+	}
+	return result.SameMachine(a, b)
 }
 
 // checkRounds wants every round to have exactly one order on each side, and every

@@ -29,6 +29,10 @@ type Params struct {
 	Planned   []Pair  // what had to be measured; nil takes what was
 	Rounds    int     // rounds that were planned; 0 takes what is there
 
+	// Unpaired compares two samples instead of rounds, and says so in every row.
+	// The results may be of several run keys. CrossMachine always is.
+	Unpaired bool
+
 	// Sigma gives the standard deviation of the differences per round that the
 	// history of this machine shows, for minimum detectable effects. nil means no
 	// history.
@@ -56,9 +60,9 @@ func Judge(p Params) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	failed = append(failed, s.invariants(p)...)
-
-	j := judgement{params: p, set: s, failed: failed}
+	j := judgement{params: p, set: s}
+	j.anchors, failed = s.anchorsOf(p, failed)
+	j.failed = append(failed, s.invariants(p)...)
 	j.rows = make([]Row, 0, len(s.units))
 	j.judge()
 	return j.documents()
@@ -67,6 +71,7 @@ func Judge(p Params) (Outcome, error) {
 func (p *Params) complete() error {
 	p.Profile = cmp.Or(p.Profile, Revisions)
 	p.Varying = cmp.Or(p.Varying, p.Profile.varying())
+	p.Unpaired = p.Unpaired || p.Profile == CrossMachine
 	usage := func(format string, args ...any) error { return fault.New(fault.Usage, "judge", format, args...) }
 	switch {
 	case len(p.Results) == 0:
@@ -85,6 +90,7 @@ func (p *Params) complete() error {
 
 // judgement is one run of Judge.
 type judgement struct {
+	anchors    anchors
 	params     Params
 	set        *evidenceSet
 	failed     []Failure
@@ -130,7 +136,9 @@ func (j *judgement) judge() {
 	}
 	for _, r := range j.set.results {
 		k := j.params.Profile.pair(r).key()
-		if !j.set.units[k].planned {
+		if _, is := j.anchors[r.Ref()]; is {
+			j.exclusions = append(j.exclusions, exclusion{r.Ref(), anchorRole})
+		} else if !j.set.units[k].planned {
 			j.exclusions = append(j.exclusions, exclusion{r.Ref(), "not-planned"})
 		}
 	}
@@ -177,6 +185,10 @@ func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
 	}
 	if j.coverage(u) {
 		m.invalid = reasonMissing
+		return row, m
+	}
+	if j.params.Unpaired {
+		m = j.apart(sc, &row, u, info.Centre, t)
 		return row, m
 	}
 	base, cont := j.pairUp(u, info.Centre, row.Measure)

@@ -77,7 +77,7 @@ func claimedParams(c Claimed, results []result.Result, p GatePolicy) (Params, er
 	return Params{
 		Results: results, Policy: p, RunKey: d.RunKey, Profile: Profile(compared.Str("profile")),
 		Varying: compared.Str("varying"), Baseline: compared.Str("baseline"), Contender: compared.Str("contender"),
-		Planned: planned, Rounds: d.Rounds,
+		Planned: planned, Rounds: d.Rounds, Unpaired: d.Method.Name == TwoSampleName,
 		Sigma: func(pair Pair) (float64, bool) { sd, ok := sigma[pair.key()]; return sd, ok },
 	}, nil
 }

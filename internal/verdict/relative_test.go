@@ -253,7 +253,9 @@ func TestPairedRelativeProfiles(t *testing.T) {
 			d.Provenance.SubjectDirty = result.Dirty
 		})
 	}
-	environments := func(p *RelativeParams) { p.Profile, p.Varying, p.Baseline = Environments, VaryingLabel("build"), "plain" }
+	environments := func(p *RelativeParams) {
+		p.Profile, p.Varying, p.Baseline = Environments, VaryingLabel("build"), "plain"
+	}
 	v := relatively(t, labelled(true), environments)
 	if got := outlineOf(v); len(got.Failed) > 0 || len(got.Words) != 1 || got.Words[0] != Regressed {
 		t.Errorf("environments: %+v", got)

@@ -173,7 +173,7 @@ func (s *evidenceSet) fill(p Params) {
 			u = &unit{pair: pair, planned: p.Planned == nil}
 			s.units[key] = u
 		}
-		if r.Procedure.Round != nil {
+		if r.Procedure.Round != nil && !p.Unpaired {
 			last = max(last, *r.Procedure.Round)
 		}
 		at := slices.Index(s.values[:], varyingValue(r, p.Varying))

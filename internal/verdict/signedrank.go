@@ -7,9 +7,12 @@ import "sort"
 // cannot solve.
 const MaxRounds = 1000
 
-// tables remembers the cumulative null distributions of the signed-rank sum. It
+// tables remembers the cumulative null distributions of both tests. It
 // belongs to one judgement and is not safe for concurrent use.
-type tables struct{ lower map[int][]float64 }
+type tables struct {
+	lower      map[int][]float64
+	apartLower map[[2]int][]float64 // of doubled U, by both sample sizes
+}
 
 func newTables() *tables { return &tables{lower: map[int][]float64{}} }
 

@@ -38,11 +38,7 @@ func MannWhitney(a, b []float64) TwoSample {
 		out.P, out.Exact, out.AllSame = 1, true, true
 		return out
 	}
-	limit := 50
-	if len(groups) < len(both) {
-		limit = 25
-	}
-	if n > limit || m > limit {
+	if tooLarge(n, m, groups) {
 		out.P = normalU(out.U, float64(n), float64(m), groups)
 		return out
 	}
@@ -125,50 +121,62 @@ func binomial(n, k int) float64 {
 // normalU is the two-sided normal approximation with the corrections for ties
 // and continuity.
 func normalU(u, n, m float64, groups []int) float64 {
+	z := (math.Abs(u-n*m/2) - 0.5) / math.Sqrt(varianceU(n, m, groups))
+	return min(1, math.Erfc(max(0, z)/math.Sqrt2))
+}
+
+// varianceU is the variance of U under the null, given its ties.
+func varianceU(n, m float64, groups []int) float64 {
 	total := n + m
 	ties := 0.0
 	for _, g := range groups {
 		t := float64(g)
 		ties += t*t*t - t
 	}
-	variance := n * m / 12 * ((total + 1) - ties/(total*(total-1)))
-	z := (math.Abs(u-n*m/2) - 0.5) / math.Sqrt(variance)
-	return min(1, math.Erfc(max(0, z)/math.Sqrt2))
+	return n * m / 12 * ((total + 1) - ties/(total*(total-1)))
 }
 
 // HodgesLehmannTwo returns the median of all differences b-a and the interval
 // that inverts the untied Mann-Whitney test at level 1-alpha. NaN, and an
 // infinite interval, when a sample is empty.
 func HodgesLehmannTwo(a, b []float64, alpha float64) (float64, Interval) {
-	none := Interval{Lower: math.Inf(-1), Upper: math.Inf(1), Level: 1}
 	if len(a) == 0 || len(b) == 0 {
-		return math.NaN(), none
+		return math.NaN(), infinite()
 	}
-	diffs := make([]float64, 0, len(a)*len(b))
-	for _, y := range b {
-		for _, x := range a {
-			diffs = append(diffs, y-x)
-		}
-	}
-	slices.Sort(diffs)
+	d := differences(nil, a, b)
 	k, level := CriticalOrderTwo(len(a), len(b), alpha)
 	if k == 0 {
-		return middle(diffs), none
+		return middle(d), infinite()
 	}
-	return middle(diffs), Interval{Lower: diffs[k-1], Upper: diffs[len(diffs)-k], Level: level, Order: k}
+	return middle(d), Interval{Lower: d[k-1], Upper: d[len(d)-k], Level: level, Order: k}
+}
+
+func infinite() Interval { return Interval{Lower: math.Inf(-1), Upper: math.Inf(1), Level: 1} }
+
+// differences writes all b-a, sorted, into buf and returns it.
+func differences(buf, a, b []float64) []float64 {
+	buf = buf[:0]
+	for _, y := range b {
+		for _, x := range a {
+			buf = append(buf, y-x)
+		}
+	}
+	slices.Sort(buf)
+	return buf
 }
 
 // CriticalOrderTwo returns the order statistic of the differences of two samples
-// that bounds their exact interval at level 1-alpha, and the level attained. 0
-// when the samples are too small.
+// that bounds their interval at level 1-alpha, and the level attained: exact up
+// to 50 values a side, by the normal approximation beyond. 0 when the samples are
+// too small.
 func CriticalOrderTwo(n, m int, alpha float64) (k int, level float64) {
-	ones := make([]int, n+m)
-	for i := range ones {
-		ones[i] = 1
-	}
-	lower := uCumulative(n, m, ones)
+	return newTables().orderApart(n, m, alpha)
+}
+
+// orderOf reads the order statistic off the cumulative distribution of 2U.
+func orderOf(lower []float64, nm int, alpha float64) (k int, level float64) {
 	level = 1
-	for k < n*m/2 {
+	for k < nm/2 {
 		miss := 2 * lower[2*k]
 		if miss > alpha {
 			break
