@@ -7,12 +7,36 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Canonical returns the RFC 8785 bytes of v: members sorted by UTF-16 code
 // units, numbers in ECMAScript's shortest form, the shortest escapes, no
 // whitespace.
-func (v Value) Canonical() []byte { return v.AppendCanonical(nil) }
+func (v Value) Canonical() []byte { return v.AppendCanonical(make([]byte, 0, v.size())) }
+
+// size estimates the length of the canonical form: exact for text without
+// escapes, a guess for numbers.
+func (v Value) size() int {
+	switch v.kind {
+	case String:
+		return len(v.str) + 2
+	case Array, Object:
+	default:
+		return 8
+	}
+	n := 2
+	if v.kids == nil {
+		return n
+	}
+	for i := range v.kids.elems {
+		n += v.kids.elems[i].size() + 1
+	}
+	for i := range v.kids.members {
+		n += len(v.kids.members[i].Name) + v.kids.members[i].Value.size() + 4
+	}
+	return n
+}
 
 // AppendCanonical appends the RFC 8785 bytes of v to dst.
 func (v Value) AppendCanonical(dst []byte) []byte { return v.append(dst, false) }
@@ -107,9 +131,12 @@ const hexDigits = "0123456789abcdef"
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := range len(s) {
+	for i := 0; i < len(s); i++ {
+		if i += plain(s[i:]); i == len(s) {
+			break
+		}
 		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
+		if c >= utf8.RuneSelf {
 			continue
 		}
 		dst = append(dst, s[start:i]...)

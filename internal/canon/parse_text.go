@@ -11,7 +11,7 @@ import (
 func (p *parser) text() (string, *fault.Error) {
 	p.i++
 	start := p.i
-	for p.i < len(p.s) {
+	for p.i += plain(p.s[p.i:]); p.i < len(p.s); p.i += plain(p.s[p.i:]) {
 		switch c := p.s[p.i]; {
 		case c == '"':
 			s := p.s[start:p.i]
@@ -21,8 +21,6 @@ func (p *parser) text() (string, *fault.Error) {
 			return p.escapedText(start)
 		case c < 0x20:
 			return "", p.fail(p.i, "control character in a string")
-		case c < utf8.RuneSelf:
-			p.i++
 		default:
 			r, n := utf8.DecodeRuneInString(p.s[p.i:])
 			if r == utf8.RuneError && n == 1 {
@@ -51,8 +49,9 @@ func (p *parser) escapedText(start int) (string, *fault.Error) {
 		case c < 0x20:
 			return "", p.fail(p.i, "control character in a string")
 		case c < utf8.RuneSelf:
-			buf = append(buf, c)
-			p.i++
+			n := plain(p.s[p.i:])
+			buf = append(buf, p.s[p.i:p.i+n]...)
+			p.i += n
 		default:
 			r, n := utf8.DecodeRuneInString(p.s[p.i:])
 			if r == utf8.RuneError && n == 1 {
