@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"writ/internal/fault"
@@ -31,7 +32,7 @@ func From(x any) (Value, error) {
 	case Value:
 		return t, nil
 	}
-	v, err := from(reflect.ValueOf(x), "", DefaultDepth)
+	v, err := from(reflect.ValueOf(x), DefaultDepth)
 	if err != nil {
 		return Value{}, err
 	}
@@ -57,16 +58,31 @@ func Marshal(x any) ([]byte, error) {
 	return v.Canonical(), nil
 }
 
-func refuse(pointer, format string, args ...any) *fault.Error {
-	return fault.New(fault.Invalid, "build json", format, args...).At(pointer)
+func refuse(format string, args ...any) *fault.Error {
+	return fault.New(fault.Invalid, "build json", format, args...)
 }
 
-func from(v reflect.Value, at string, depth int) (Value, *fault.Error) {
+// below adds the name of the member that an error came from to its pointer. Only
+// errors pay for pointers.
+func below(name string, err *fault.Error) *fault.Error {
+	err.Pointer = PointerTo("", name) + err.Pointer
+	return err
+}
+
+// belowIndex is the same for an element.
+func belowIndex(i int, err *fault.Error) *fault.Error {
+	err.Pointer = PointerToIndex("", i) + err.Pointer
+	return err
+}
+
+func from(v reflect.Value, depth int) (Value, *fault.Error) {
 	if depth < 0 {
-		return Value{}, refuse(at, "nested too deeply")
+		return Value{}, refuse("nested too deeply")
 	}
-	if out, done, err := fromMethods(v, at); done || err != nil {
-		return out, err
+	if speaks(v.Type()) {
+		if out, done, err := fromMethods(v); done || err != nil {
+			return out, err
+		}
 	}
 	switch v.Kind() {
 	case reflect.Bool:
@@ -75,37 +91,67 @@ func from(v reflect.Value, at string, depth int) (Value, *fault.Error) {
 		if n := v.Int(); n >= -MaxSafe && n <= MaxSafe {
 			return IntOf(n), nil
 		}
-		return Value{}, refuse(at, "integer beyond 2^53-1")
+		return Value{}, refuse("integer beyond 2^53-1")
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		if n := v.Uint(); n <= MaxSafe {
 			return IntOf(int64(n)), nil
 		}
-		return Value{}, refuse(at, "integer beyond 2^53-1")
+		return Value{}, refuse("integer beyond 2^53-1")
 	case reflect.Float32:
 		// The shortest digits of the float32, as encoding/json writes them.
 		f, _ := strconv.ParseFloat(strconv.FormatFloat(v.Float(), 'g', -1, 32), 64)
-		return fromFloat(f, at)
+		return fromFloat(f)
 	case reflect.Float64:
-		return fromFloat(v.Float(), at)
+		return fromFloat(v.Float())
 	case reflect.String:
-		return fromString(v.String(), at)
+		return fromString(v.String())
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return Value{}, nil
 		}
-		return from(v.Elem(), at, depth-1)
+		return from(v.Elem(), depth-1)
 	case reflect.Slice, reflect.Array:
-		return fromList(v, at, depth)
+		return fromList(v, depth)
 	case reflect.Map:
-		return fromMap(v, at, depth)
+		return fromMap(v, depth)
 	case reflect.Struct:
-		return fromStruct(v, at, depth)
+		return fromStruct(v, depth)
 	}
-	return Value{}, refuse(at, "a Go %s has no JSON form", v.Type())
+	return Value{}, refuse("a Go %s has no JSON form", v.Type())
+}
+
+var (
+	marshalerType     = reflect.TypeFor[json.Marshaler]()
+	textMarshalerType = reflect.TypeFor[encoding.TextMarshaler]()
+	numberType        = reflect.TypeFor[json.Number]()
+)
+
+var speaking sync.Map // reflect.Type -> bool
+
+// speaks reports whether fromMethods may know a type: asking a value is dear.
+func speaks(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return false
+	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice:
+	default:
+		if t.PkgPath() == "" { // a type of the language
+			return false
+		}
+	}
+	if known, ok := speaking.Load(t); ok {
+		return known.(bool)
+	}
+	known := t == numberType
+	for _, x := range []reflect.Type{t, reflect.PointerTo(t)} {
+		known = known || x.Implements(marshalerType) || x.Implements(textMarshalerType)
+	}
+	speaking.Store(t, known)
+	return known
 }
 
 // fromMethods handles types that say themselves what they are in JSON.
-func fromMethods(v reflect.Value, at string) (out Value, done bool, err *fault.Error) {
+func fromMethods(v reflect.Value) (out Value, done bool, err *fault.Error) {
 	if !v.CanInterface() || v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Interface {
 		return Value{}, false, nil
 	}
@@ -119,19 +165,19 @@ func fromMethods(v reflect.Value, at string) (out Value, done bool, err *fault.E
 	case *Value:
 		return *t, true, nil
 	case json.Number:
-		return fromRaw([]byte(t), at)
+		return fromRaw([]byte(t))
 	case json.Marshaler:
 		raw, e := t.MarshalJSON()
 		if e != nil {
-			return Value{}, true, refuse(at, "%v", e)
+			return Value{}, true, refuse("%v", e)
 		}
-		return fromRaw(raw, at)
+		return fromRaw(raw)
 	case encoding.TextMarshaler:
 		text, e := t.MarshalText()
 		if e != nil {
-			return Value{}, true, refuse(at, "%v", e)
+			return Value{}, true, refuse("%v", e)
 		}
-		out, err = fromString(string(text), at)
+		out, err = fromString(string(text))
 		return out, true, err
 	}
 	return Value{}, false, nil
@@ -146,78 +192,78 @@ func addressed(v reflect.Value) any {
 	return v.Interface()
 }
 
-func fromRaw(raw []byte, at string) (Value, bool, *fault.Error) {
+func fromRaw(raw []byte) (Value, bool, *fault.Error) {
 	v, err := Parse(raw)
 	if err != nil {
-		return Value{}, true, refuse(at, "%v", err)
+		return Value{}, true, refuse("%v", err)
 	}
 	return v, true, nil
 }
 
-func fromFloat(f float64, at string) (Value, *fault.Error) {
+func fromFloat(f float64) (Value, *fault.Error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return Value{}, refuse(at, "%v is not a JSON number", f)
+		return Value{}, refuse("%v is not a JSON number", f)
 	}
 	if unsafeInteger(f) {
-		return Value{}, refuse(at, "integer beyond 2^53-1")
+		return Value{}, refuse("integer beyond 2^53-1")
 	}
 	return number(f), nil
 }
 
-func fromString(s, at string) (Value, *fault.Error) {
+func fromString(s string) (Value, *fault.Error) {
 	if !utf8.ValidString(s) {
-		return Value{}, refuse(at, "text is not UTF-8")
+		return Value{}, refuse("text is not UTF-8")
 	}
 	return Value{kind: String, str: s}, nil
 }
 
-func fromList(v reflect.Value, at string, depth int) (Value, *fault.Error) {
+func fromList(v reflect.Value, depth int) (Value, *fault.Error) {
 	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
 		return StringOf(base64.StdEncoding.EncodeToString(v.Bytes())), nil
 	}
 	elems := make([]Value, v.Len())
 	for i := range elems {
 		var err *fault.Error
-		if elems[i], err = from(v.Index(i), PointerToIndex(at, i), depth-1); err != nil {
-			return Value{}, err
+		if elems[i], err = from(v.Index(i), depth-1); err != nil {
+			return Value{}, belowIndex(i, err)
 		}
 	}
 	return ArrayOf(elems...), nil
 }
 
-func fromMap(v reflect.Value, at string, depth int) (Value, *fault.Error) {
+func fromMap(v reflect.Value, depth int) (Value, *fault.Error) {
 	members := make([]Member, 0, v.Len())
 	for it := v.MapRange(); it.Next(); {
-		name, err := mapKey(it.Key(), at)
+		name, err := mapKey(it.Key())
 		if err != nil {
 			return Value{}, err
 		}
-		x, err := from(it.Value(), PointerTo(at, name), depth-1)
+		x, err := from(it.Value(), depth-1)
 		if err != nil {
-			return Value{}, err
+			return Value{}, below(name, err)
 		}
 		members = append(members, Member{name, x})
 	}
 	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
-	return newObject(members, at)
+	return newObject(members)
 }
 
 // mapKey takes strings and types that write themselves as text.
-func mapKey(k reflect.Value, at string) (string, *fault.Error) {
+func mapKey(k reflect.Value) (string, *fault.Error) {
 	if t, ok := k.Interface().(encoding.TextMarshaler); ok {
 		text, err := t.MarshalText()
 		if err != nil {
-			return "", refuse(at, "member name: %v", err)
+			return "", refuse("member name: %v", err)
 		}
 		return string(text), nil
 	}
 	if k.Kind() != reflect.String {
-		return "", refuse(at, "a Go %s cannot name a member", k.Type())
+		return "", refuse("a Go %s cannot name a member", k.Type())
 	}
 	return k.String(), nil
 }
 
-func fromStruct(v reflect.Value, at string, depth int) (Value, *fault.Error) {
+func fromStruct(v reflect.Value, depth int) (Value, *fault.Error) {
 	list := fieldsOf(v.Type()).list
 	members := make([]Member, 0, len(list))
 	for _, f := range list {
@@ -225,24 +271,24 @@ func fromStruct(v reflect.Value, at string, depth int) (Value, *fault.Error) {
 		if f.skips(fv) {
 			continue
 		}
-		x, err := from(fv, PointerTo(at, f.name), depth-1)
+		x, err := from(fv, depth-1)
 		if err != nil {
-			return Value{}, err
+			return Value{}, below(f.name, err)
 		}
 		members = append(members, Member{f.name, x})
 	}
-	return newObject(members, at)
+	return newObject(members)
 }
 
-func newObject(members []Member, at string) (Value, *fault.Error) {
+func newObject(members []Member) (Value, *fault.Error) {
 	for _, m := range members {
 		if !utf8.ValidString(m.Name) {
-			return Value{}, refuse(at, "member name is not UTF-8")
+			return Value{}, refuse("member name is not UTF-8")
 		}
 	}
 	v, dup := objectOf(members)
 	if dup >= 0 {
-		return Value{}, refuse(at, "member %q comes twice", members[dup].Name)
+		return Value{}, refuse("member %q comes twice", members[dup].Name)
 	}
 	return v, nil
 }

@@ -266,3 +266,42 @@ func benchDocument(b *testing.B) []byte {
 	})
 	return v.Canonical()
 }
+
+// BenchmarkFrom and BenchmarkDecode turn a Go value with nested structs, maps and
+// texts into JSON and back.
+func BenchmarkFrom(b *testing.B) {
+	d := benchStruct()
+	b.ReportAllocs()
+	for b.Loop() {
+		canon.MustFrom(d)
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	v := canon.MustFrom(benchStruct())
+	b.ReportAllocs()
+	for b.Loop() {
+		var d benched
+		if err := v.Decode(&d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type benched struct {
+	Name   string             `json:"name"`
+	Labels map[string]string  `json:"labels,omitempty"`
+	Facts  map[string]benched `json:"facts,omitempty"`
+	Values []float64          `json:"values,omitempty"`
+	Slot   *int               `json:"slot,omitempty"`
+	Tree   canon.Value        `json:"tree,omitempty"`
+}
+
+func benchStruct() benched {
+	slot := 3
+	d := benched{Name: "example.org/sample/pkg.BenchmarkSum", Values: []float64{1, 2.5, 3e-9}, Slot: &slot, Tree: canon.MustFrom([]int{1, 2}), Facts: map[string]benched{}}
+	for i := range 30 {
+		d.Facts["fact."+strconv.Itoa(i)] = benched{Name: "observed", Labels: map[string]string{"when": "before", "source": "/proc/stat"}, Values: []float64{0.5}}
+	}
+	return d
+}
