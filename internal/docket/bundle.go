@@ -37,6 +37,7 @@ type Bundle struct {
 	Documents []Document  `json:"documents"` // in the order of acceptance
 	Blobs     []Blob      `json:"blobs"`     // by digest
 	Git       []GitObject `json:"git"`       // commits, and the trees on the way to changed files
+	Signature string      `json:"signature"` // of the host, over all the rest; see Seal
 }
 
 // Event is one link of the journal's chain.
@@ -97,6 +98,15 @@ func fromEvent(e ledger.Event) Event {
 
 func fromDocument(d ledger.Document) Document {
 	return Document{Kind: d.Kind, Ref: d.Ref, SHA256: d.SHA256.Hex(), Event: d.Event, Body: string(d.Body)}
+}
+
+// object is how steps name the document's bytes.
+func (d Document) object() string {
+	sum, err := canon.ParseHex(d.SHA256)
+	if err != nil {
+		return ""
+	}
+	return canon.ObjectRef(sum)
 }
 
 // time of an event.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"writ/internal/blob"
@@ -32,6 +33,9 @@ type CollectParams struct {
 	Host      string // node of the host
 	Now       time.Time
 }
+
+// objectStore is the prefix of refs of kept bytes.
+const objectStore = "object-store"
 
 // maxPart is the largest blob that a docket carries, in bytes.
 const maxPart = 16 << 20
@@ -93,7 +97,8 @@ func (b *Bundle) collectEvents(ctx context.Context, p CollectParams) error {
 }
 
 // collectBlobs takes the bytes that documents name: candidates and their
-// patches, what reviewers were shown, and the host's command profiles.
+// patches, what reviewers were shown, the host's command profiles, and what
+// steps wrote.
 func (b *Bundle) collectBlobs(ctx context.Context, p CollectParams) error {
 	seen := map[canon.Digest]bool{}
 	take := func(d canon.Digest) ([]byte, error) {
@@ -111,7 +116,7 @@ func (b *Bundle) collectBlobs(ctx context.Context, p CollectParams) error {
 		return body, nil
 	}
 	for _, d := range b.Documents {
-		for _, sum := range named(d) {
+		for _, sum := range blobsOf(d) {
 			body, err := take(sum)
 			if err != nil {
 				return err
@@ -126,17 +131,12 @@ func (b *Bundle) collectBlobs(ctx context.Context, p CollectParams) error {
 			}
 		}
 	}
-	slices.SortFunc(b.Blobs, func(x, y Blob) int {
-		if x.SHA256 < y.SHA256 {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(b.Blobs, func(x, y Blob) int { return strings.Compare(x.SHA256, y.SHA256) })
 	return nil
 }
 
-// named are the digests of blobs that a document names.
-func named(d Document) []canon.Digest {
+// blobsOf are the digests of blobs that a document names.
+func blobsOf(d Document) []canon.Digest {
 	v, err := canon.Parse([]byte(d.Body))
 	if err != nil {
 		return nil
@@ -156,6 +156,15 @@ func named(d Document) []canon.Digest {
 		}
 	}
 	var out []canon.Digest
+	if d.Kind == ledger.KindRunFact {
+		if f, err := taskpack.ParseFact([]byte(d.Body)); err == nil {
+			for _, ref := range f.Evidence {
+				if sum, err := canon.ParseRef(objectStore, ref); err == nil {
+					out = append(out, sum)
+				}
+			}
+		}
+	}
 	for _, t := range texts {
 		if sum, err := proposal.ParseDigest(t); err == nil {
 			out = append(out, sum)
@@ -176,66 +185,4 @@ func patchesOf(candidate []byte) []canon.Digest {
 		}
 	}
 	return out
-}
-
-// collectGit takes the commits that documents name, and the trees on the way
-// from the base's root to every path that a patch touches.
-func (b *Bundle) collectGit(ctx context.Context, repo gitcmd.Repo) error {
-	seen := map[string]bool{}
-	take := func(id string) (gitcmd.Object, error) {
-		o, err := repo.ReadObject(ctx, id)
-		if fault.CodeOf(err) == fault.NotFound {
-			return gitcmd.Object{}, nil
-		}
-		if err == nil && !seen[id] {
-			seen[id] = true
-			b.Git = append(b.Git, GitObject{ID: id, Type: o.Kind, Body: o.Raw})
-		}
-		return o, err
-	}
-	commits, base := b.commits()
-	for _, id := range commits {
-		o, err := take(id)
-		if err != nil {
-			return err
-		}
-		if id != base || o.Kind != "commit" {
-			continue
-		}
-		c, err := parseCommit(o.Raw)
-		if err != nil {
-			return err
-		}
-		if err := takeTrees(c.Tree, b.paths(), take); err != nil {
-			return err
-		}
-	}
-	sort.Slice(b.Git, func(i, j int) bool { return b.Git[i].ID < b.Git[j].ID })
-	return nil
-}
-
-// takeTrees takes a tree and those below it that the paths lead through.
-func takeTrees(id string, paths []string, take func(string) (gitcmd.Object, error)) error {
-	o, err := take(id)
-	if err != nil || o.Kind != "tree" {
-		return err
-	}
-	entries, err := parseTree(o.Raw)
-	if err != nil {
-		return err
-	}
-	below := map[string][]string{}
-	for _, p := range paths {
-		if dir, rest, ok := cutPath(p); ok {
-			below[dir] = append(below[dir], rest)
-		}
-	}
-	for dir, rest := range below {
-		if i := find(entries, dir); i >= 0 && entries[i].isTree() {
-			if err := takeTrees(entries[i].id, rest, take); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

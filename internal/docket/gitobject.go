@@ -24,15 +24,16 @@ type GitObject struct {
 // objects is a set of Git objects whose ids were checked.
 type objects map[string]GitObject
 
-func readObjects(list []GitObject) (objects, error) {
-	out := make(objects, len(list))
-	for _, o := range list {
-		if got := gitcmd.HashObject(o.Type, o.Body); got != o.ID {
-			return nil, fault.New(fault.Unverified, "read git object", "object %s has the bytes of %s", o.ID, got)
-		}
-		out[o.ID] = o
+// add puts an object into the set, when it is what its id says.
+func (o objects) add(x GitObject) error {
+	if got := gitcmd.HashObject(x.Type, x.Body); got != x.ID {
+		return fault.New(fault.Unverified, "read git object", "object %s has the bytes of %s", x.ID, got)
 	}
-	return out, nil
+	if _, twice := o[x.ID]; twice {
+		return fault.New(fault.Unverified, "read git object", "object %s is in the docket twice", x.ID)
+	}
+	o[x.ID] = x
+	return nil
 }
 
 func (o objects) get(kind, id string) ([]byte, error) {
@@ -48,10 +49,11 @@ func (o objects) get(kind, id string) ([]byte, error) {
 
 // commitObject is what a commit says.
 type commitObject struct {
-	Tree    string
-	Parents []string
-	Author  string // "name <mail> seconds zone"
-	Message string
+	Tree      string
+	Parents   []string
+	Author    string // "name <mail> seconds zone"
+	Committer string // likewise
+	Message   string
 }
 
 func parseCommit(body []byte) (commitObject, error) {
@@ -70,6 +72,8 @@ func parseCommit(body []byte) (commitObject, error) {
 			c.Parents = append(c.Parents, value)
 		case "author":
 			c.Author = value
+		case "committer":
+			c.Committer = value
 		}
 	}
 	return c, nil
@@ -128,8 +132,9 @@ type Change struct {
 
 // rewrite returns the id of the tree that comes of applying changes to the tree
 // root. Every tree on the way to a changed path has to be among the objects; a
-// file that is rewritten keeps its mode, a new one is a plain file.
-func (o objects) rewrite(root string, changes []Change) (string, error) {
+// file that is rewritten keeps its mode, a new one is a plain file. The trees
+// that were needed are noted in used.
+func (o objects) rewrite(root string, changes []Change, used map[string]bool) (string, error) {
 	var entries []treeEntry
 	if root != "" {
 		body, err := o.get("tree", root)
@@ -139,6 +144,7 @@ func (o objects) rewrite(root string, changes []Change) (string, error) {
 		if entries, err = parseTree(body); err != nil {
 			return "", err
 		}
+		used[root] = true
 	}
 	below := map[string][]Change{}
 	for _, c := range changes {
@@ -160,7 +166,7 @@ func (o objects) rewrite(root string, changes []Change) (string, error) {
 		if i >= 0 && entries[i].isTree() {
 			old = entries[i].id
 		}
-		id, err := o.rewrite(old, below[dir])
+		id, err := o.rewrite(old, below[dir], used)
 		if err != nil {
 			return "", err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/fault"
+	"writ/internal/landing"
 	"writ/internal/ledger"
 	"writ/internal/proposal"
 	"writ/internal/taskpack"
@@ -19,13 +20,15 @@ type verifier struct {
 	docs    []Document
 	byRef   map[string]Document
 	bySum   map[string]Document // by hex SHA-256
+	taken   map[string]event    // the event that accepted a document, by ref
 	blobs   map[string][]byte
 	objects objects
 	events  []event
+	used    map[string]bool // refs of documents, digests of blobs and ids of objects that a station needed
 
 	says     []string
 	absent   bool
-	counted  map[string]bool
+	space    string // of the request
 	proposal proposal.Proposal
 	review   proposal.Review
 	decision proposal.Decision
@@ -33,21 +36,14 @@ type verifier struct {
 	material
 	run      taskpack.Run
 	measured measured
-	landed   string
-}
-
-// material is what the proposal names, and what was compiled from it.
-type material struct {
-	candidate taskpack.Candidate
-	patches   []taskpack.Patch
-	profile   taskpack.Profile
-	binding   taskpack.Binding
-	plan      taskpack.Plan
+	remeasured
+	last   landing.Candidate // of the run, as it was seen last
+	landed string
 }
 
 // Verify recomputes the docket. trust may be nil.
 func Verify(b *Bundle, trust *Trust) Report {
-	v := &verifier{b: b, trust: trust, counted: map[string]bool{}}
+	v := &verifier{b: b, trust: trust, used: map[string]bool{}}
 	r := Report{Schema: "writ.docket-report/v1", Workspace: b.Workspace, Run: b.Run, Events: len(b.Events), Answer: Verified}
 	if trust == nil {
 		r.Answer = Consistent
@@ -68,6 +64,7 @@ func Verify(b *Bundle, trust *Trust) Report {
 		{"commit", v.committed},
 		{"land", v.landing},
 		{"end", v.ended},
+		{"whole", v.whole},
 	} {
 		v.says, v.absent = []string{}, false
 		st := Station{Name: s.name, State: Skipped, Says: v.says}
@@ -79,7 +76,11 @@ func Verify(b *Bundle, trust *Trust) Report {
 		}
 		r.Stations = append(r.Stations, st)
 	}
-	r.Documents = len(v.counted)
+	for _, d := range v.docs {
+		if v.used[d.Ref] {
+			r.Documents++
+		}
+	}
 	r.Landed = v.landed
 	r.Outcome = v.outcome()
 	return r
@@ -88,7 +89,7 @@ func Verify(b *Bundle, trust *Trust) Report {
 // station runs one check. A panic of a decoder on hostile input is a misfit, not the end.
 func (v *verifier) station(name string, check func() error) (st Station) {
 	st = Station{Name: name, State: OK}
-	err := check()
+	err := guarded(check)
 	st.Says = v.says
 	switch {
 	case err != nil:
@@ -110,6 +111,16 @@ func (v *verifier) station(name string, check func() error) (st Station) {
 	return st
 }
 
+// guarded turns a panic of a decoder into an error.
+func guarded(check func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.New(fault.Internal, "verify docket", "the verifier broke on it: %v", p)
+		}
+	}()
+	return check()
+}
+
 // missing marks the station as absent.
 func (v *verifier) missing() error {
 	v.absent = true
@@ -118,16 +129,30 @@ func (v *verifier) missing() error {
 
 func (v *verifier) say(text string) { v.says = append(v.says, text) }
 
-// of returns the documents of a kind, in order of acceptance, and counts them as looked at.
+// of returns the documents of a kind, in order of acceptance.
 func (v *verifier) of(kind string) []Document {
 	var out []Document
 	for _, d := range v.docs {
 		if d.Kind == kind {
-			v.counted[d.Ref] = true
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// use notes that a station needed the document, and verified it.
+func (v *verifier) use(d Document) { v.used[d.Ref] = true }
+
+// sole returns the one document of a kind; a second one is a misfit.
+func (v *verifier) sole(kind string) (d Document, ok bool, err error) {
+	docs := v.of(kind)
+	switch len(docs) {
+	case 0:
+		return Document{}, false, nil
+	case 1:
+		return docs[0], true, nil
+	}
+	return docs[1], true, wrong(kind, docs[1].Ref, "a run has one %s, this is another", kind)
 }
 
 // one returns a document by ref, of the given kind.
@@ -136,7 +161,7 @@ func (v *verifier) one(kind, ref string) (Document, error) {
 	if !ok || d.Kind != kind {
 		return d, wrong(kind, ref, "it is named but not in the docket")
 	}
-	v.counted[ref] = true
+	v.use(d)
 	return d, nil
 }
 
@@ -146,7 +171,7 @@ func (v *verifier) sum(kind string, d canon.Digest) (Document, error) {
 	if !ok || doc.Kind != kind {
 		return doc, wrong(kind, d.String(), "it is named but not in the docket")
 	}
-	v.counted[doc.Ref] = true
+	v.use(doc)
 	return doc, nil
 }
 
@@ -155,7 +180,19 @@ func (v *verifier) blob(kind, ref string, d canon.Digest) ([]byte, error) {
 	if !ok {
 		return nil, wrong(kind, ref, "its bytes are not in the docket")
 	}
+	v.used[d.Hex()] = true
 	return body, nil
+}
+
+// commit returns a commit by id.
+func (v *verifier) commit(id string) (commitObject, error) {
+	body, err := v.objects.get("commit", id)
+	if err != nil {
+		return commitObject{}, at("commit", id, err)
+	}
+	v.used[id] = true
+	c, err := parseCommit(body)
+	return c, at("commit", id, err)
 }
 
 // open opens a signed or content-addressed document of the chain.
@@ -196,12 +233,12 @@ func (v *verifier) pinned(kind, ref, what, node string, list func(*Trust) []stri
 
 // outcome says in a word how the run ended.
 func (v *verifier) outcome() string {
+	if v.landed != "" {
+		return "landed"
+	}
 	for _, e := range v.events {
 		switch e.Type {
 		case "run.completed":
-			if v.landed != "" {
-				return "landed"
-			}
 			return "completed"
 		case "run.failed":
 			return e.body.Str("code")

@@ -3,126 +3,208 @@ package docket
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/journal"
 	"writ/internal/ledger"
 	"writ/internal/proposal"
-	"writ/internal/taskpack"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// propose opens the signed chain and checks every relation in it.
+// propose opens the signed chain and checks every relation in it: of what was
+// admitted, and of every proposal, review and decision that came to nothing.
 func (v *verifier) propose() error {
-	proposals, decisions := v.of(ledger.KindProposal), v.of(ledger.KindDecision)
-	if len(proposals) == 0 {
-		return v.missing()
-	}
-	for _, kind := range []proposal.Kind{proposal.KindAssignment, proposal.KindTurn, proposal.KindManifest, proposal.KindProposal, proposal.KindReview, proposal.KindDecision} {
-		for _, d := range v.of(string(kind)) {
-			if _, err := view1(d, kind, func(d proposal.Document) (proposal.Document, error) { return d, nil }); err != nil {
-				return err
-			}
+	for _, check := range []func() error{v.assignments, v.turns, v.proposals, v.manifests, v.reviews, v.decisions} {
+		if err := check(); err != nil {
+			return err
 		}
 	}
-	if err := v.turns(); err != nil {
-		return err
-	}
-	admitted := ""
-	for _, d := range decisions {
-		dec, err := view1(d, proposal.KindDecision, proposal.AsDecision)
+	proposals := v.of(ledger.KindProposal)
+	switch {
+	case len(proposals) == 0:
+		return v.missing()
+	case v.decision.Ref == "":
+		last := proposals[len(proposals)-1]
+		p, err := view1(last, proposal.KindProposal, proposal.AsProposal)
 		if err != nil {
 			return err
 		}
-		if err := v.pinned(d.Kind, d.Ref, "chair", dec.Node, func(t *Trust) []string { return t.Chairs }); err != nil {
-			return err
-		}
-		if dec.Decision == proposal.DecisionAdmit {
-			v.decision, admitted = dec, d.Ref
-		}
-	}
-	if admitted == "" {
-		return v.open(proposals[len(proposals)-1])
+		v.proposal = p
+		v.say("proposed by " + p.Author.ID + "; no decision admits it")
+		return nil
 	}
 	return v.admitted()
 }
 
-// open looks at a proposal that nobody admitted.
-func (v *verifier) open(d Document) error {
-	p, err := view1(d, proposal.KindProposal, proposal.AsProposal)
-	if err != nil {
-		return err
+// assignments checks that each was made by the host for this run and its lane.
+func (v *verifier) assignments() error {
+	for _, d := range v.of(ledger.KindAssignment) {
+		a, err := view1(d, proposal.KindAssignment, proposal.AsAssignment)
+		if err != nil {
+			return err
+		}
+		again, err := proposal.Assign(proposal.AssignParams{
+			RunID: v.b.Run, SpaceID: v.space, LaneID: v.b.Lane, Participant: a.Participant, Role: a.Role,
+			By: proposal.Subject{Kind: "node", ID: v.b.Host}, At: a.From(), Until: a.Until(),
+		})
+		if err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+		if again.Ref != d.Ref {
+			return wrong(d.Kind, d.Ref, "host %s would assign %s as %s", v.b.Host, a.Participant.ID, again.Ref)
+		}
+		v.use(d)
 	}
-	v.proposal = p
-	v.say("proposed by " + p.Author.ID + "; no decision admits it")
-	return v.proposedBy(p)
-}
-
-func (v *verifier) proposedBy(p proposal.Proposal) error {
-	if p.Query != proposal.QueryOf(v.b.Run) {
-		return wrong(ledger.KindProposal, p.Ref, "it belongs to %s, not to run %s", p.Query, v.b.Run)
-	}
-	turn, err := open(v, proposal.KindTurn, p.Turn, proposal.AsTurn)
-	if err != nil {
-		return err
-	}
-	v.turn = turn
-	a, err := open(v, proposal.KindAssignment, turn.Assignment, proposal.AsAssignment)
-	if err != nil {
-		return err
-	}
-	if err := proposal.RelateTurn(p, turn, a); err != nil {
-		return at(ledger.KindProposal, p.Ref, err)
-	}
-	return v.pinned(ledger.KindProposal, p.Ref, "author", p.Node, func(t *Trust) []string { return t.Authors })
-}
-
-func (v *verifier) admitted() error {
-	d := v.decision
-	var err error
-	if v.proposal, err = open(v, proposal.KindProposal, d.Proposal, proposal.AsProposal); err != nil {
-		return err
-	}
-	if v.review, err = open(v, proposal.KindReview, d.Review, proposal.AsReview); err != nil {
-		return err
-	}
-	if err := v.proposedBy(v.proposal); err != nil {
-		return err
-	}
-	turn, err := open(v, proposal.KindTurn, v.review.Turn, proposal.AsTurn)
-	if err != nil {
-		return err
-	}
-	a, err := open(v, proposal.KindAssignment, turn.Assignment, proposal.AsAssignment)
-	if err != nil {
-		return err
-	}
-	if err := proposal.RelateReviewerTurn(v.review, turn, a); err != nil {
-		return at(ledger.KindReview, v.review.Ref, err)
-	}
-	if err := v.evidenceOf(v.review); err != nil {
-		return err
-	}
-	if err := v.pinned(ledger.KindReview, v.review.Ref, "reviewer", v.review.Node, func(t *Trust) []string { return t.Reviewers }); err != nil {
-		return err
-	}
-	if err := proposal.RelateChain(v.proposal, v.review, d); err != nil {
-		return at(ledger.KindDecision, d.Ref, err)
-	}
-	e, ok := v.accepted(d.Ref)
-	if !ok {
-		return wrong(ledger.KindDecision, d.Ref, "the journal never accepted it")
-	}
-	if err := proposal.Relate(v.proposal, v.review, d, e.time()); err != nil { // as of the acceptance
-		return at(ledger.KindDecision, d.Ref, err)
-	}
-	v.say(fmt.Sprintf("proposed by %s, accepted by %s, admitted by %s", v.proposal.Author.ID, v.review.Reviewer.ID, d.Chair.ID))
 	return nil
 }
 
-// evidenceOf checks that the manifest was fixed, and holds bytes that were kept, before the review.
-func (v *verifier) evidenceOf(r proposal.Review) error {
+// turns builds each turn again from the message that it came from.
+func (v *verifier) turns() error {
+	for _, d := range v.of(ledger.KindTurn) {
+		t, err := view1(d, proposal.KindTurn, proposal.AsTurn)
+		if err != nil {
+			return err
+		}
+		if d.Event != t.Key {
+			return wrong(d.Kind, d.Ref, "it came from event %s, the docket says %s", t.Key, d.Event)
+		}
+		e, said, ok := v.message(t.Key)
+		if !ok {
+			return wrong(d.Kind, d.Ref, "the message %s that it was built from is not in the docket", t.Key)
+		}
+		a, err := open(v, proposal.KindAssignment, t.Assignment, proposal.AsAssignment)
+		if err != nil {
+			return err
+		}
+		speaker, _ := e.body.Get("actor")
+		if a.Participant != proposal.Participant(speaker.Str("id")) {
+			return wrong(d.Kind, d.Ref, "message %s is of %s, the turn of %s", e.ID, speaker.Str("id"), a.Participant.ID)
+		}
+		if t.No < said { // messages of another run in the lane count too
+			return wrong(d.Kind, d.Ref, "it is turn %d, but %s had spoken %d times", t.No, a.Participant.ID, said)
+		}
+		again, err := proposal.TurnFrom(proposal.Message{
+			EventID: e.ID, RunID: v.b.Run, SpaceID: v.space, LaneID: v.b.Lane, Assignment: a, No: t.No,
+			Content: e.body.Str("body"), Class: t.Class, At: e.time(), Until: t.Until(),
+		})
+		if err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+		if again.Ref != d.Ref {
+			return wrong(d.Kind, d.Ref, "message %s makes turn %s", e.ID, again.Ref)
+		}
+		v.use(d)
+	}
+	return nil
+}
+
+// message finds a message of the lane and counts what its author had said with it.
+func (v *verifier) message(id string) (found event, said int64, ok bool) {
+	who := func(e event) string {
+		actor, _ := e.body.Get("actor")
+		return actor.Str("id")
+	}
+	for _, e := range v.events {
+		if e.ID == id && e.Type == journal.MessagePosted {
+			found, ok = e, true
+		}
+	}
+	for _, e := range v.events {
+		if ok && e.Type == journal.MessagePosted && e.Seq <= found.Seq && who(e) == who(found) && e.body.Str("lane_id") == v.b.Lane {
+			said++
+		}
+	}
+	return found, said, ok
+}
+
+func (v *verifier) proposals() error {
+	for _, d := range v.of(ledger.KindProposal) {
+		p, err := view1(d, proposal.KindProposal, proposal.AsProposal)
+		if err != nil {
+			return err
+		}
+		if p.Query != proposal.QueryOf(v.b.Run) {
+			return wrong(d.Kind, d.Ref, "it belongs to %s, not to run %s", p.Query, v.b.Run)
+		}
+		turn, assignment, err := v.spoken(p.Turn)
+		if err != nil {
+			return err
+		}
+		if err := proposal.RelateTurn(p, turn, assignment); err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+		if err := v.pinned(d.Kind, d.Ref, "author", p.Node, func(t *Trust) []string { return t.Authors }); err != nil {
+			return err
+		}
+		if err := v.current(d, p.Document, assignment.Document); err != nil {
+			return err
+		}
+		v.use(d)
+	}
+	return nil
+}
+
+// spoken opens a turn with its assignment.
+func (v *verifier) spoken(ref string) (proposal.Turn, proposal.Assignment, error) {
+	turn, err := open(v, proposal.KindTurn, ref, proposal.AsTurn)
+	if err != nil {
+		return turn, proposal.Assignment{}, err
+	}
+	a, err := open(v, proposal.KindAssignment, turn.Assignment, proposal.AsAssignment)
+	return turn, a, err
+}
+
+// current checks that documents were valid when d was accepted.
+func (v *verifier) current(d Document, docs ...proposal.Document) error {
+	e, ok := v.accepted(d.Ref)
+	if !ok {
+		return wrong(d.Kind, d.Ref, "the journal never accepted it")
+	}
+	for _, doc := range docs {
+		if err := doc.Current(e.time()); err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+	}
+	return nil
+}
+
+func (v *verifier) reviews() error {
+	for _, d := range v.of(ledger.KindReview) {
+		r, err := view1(d, proposal.KindReview, proposal.AsReview)
+		if err != nil {
+			return err
+		}
+		p, err := open(v, proposal.KindProposal, r.Proposal, proposal.AsProposal)
+		if err != nil {
+			return err
+		}
+		turn, assignment, err := v.spoken(r.Turn)
+		if err != nil {
+			return err
+		}
+		for _, misfit := range []error{proposal.RelateReviewerTurn(r, turn, assignment), proposal.RelateReview(p, r)} {
+			if misfit != nil {
+				return at(d.Kind, d.Ref, misfit)
+			}
+		}
+		if err := v.evidenceOf(d, r); err != nil {
+			return err
+		}
+		if err := v.pinned(d.Kind, d.Ref, "reviewer", r.Node, func(t *Trust) []string { return t.Reviewers }); err != nil {
+			return err
+		}
+		if err := v.current(d, r.Document, assignment.Document); err != nil {
+			return err
+		}
+		v.use(d)
+	}
+	return nil
+}
+
+// evidenceOf checks that what the reviewer was shown was fixed before the review.
+func (v *verifier) evidenceOf(review Document, r proposal.Review) error {
 	for _, d := range v.of(ledger.KindManifest) {
 		m, err := view1(d, proposal.KindManifest, proposal.AsManifest)
 		if err != nil {
@@ -132,200 +214,112 @@ func (v *verifier) evidenceOf(r proposal.Review) error {
 			continue
 		}
 		if err := proposal.RelateEvidence(r, m); err != nil {
-			return at(ledger.KindReview, r.Ref, err)
-		}
-		content, err := proposal.ParseDigest(m.Content)
-		if err != nil {
-			return at(d.Kind, d.Ref, err)
-		}
-		if _, err := v.blob(d.Kind, d.Ref, content); err != nil {
-			return err
+			return at(review.Kind, review.Ref, err)
 		}
 		fixed, _ := v.accepted(d.Ref)
-		reviewed, _ := v.accepted(r.Ref)
+		reviewed, _ := v.accepted(review.Ref)
 		if fixed.Seq >= reviewed.Seq {
 			return wrong(d.Kind, d.Ref, "it was fixed after the review that names it")
 		}
 		return nil
 	}
-	return wrong(ledger.KindReview, r.Ref, "the evidence that it names (%s) is not in the docket", r.Evidence)
+	return wrong(review.Kind, review.Ref, "the evidence that it names (%s) is not in the docket", r.Evidence)
 }
 
-// turns checks each turn against the message it was built from.
-func (v *verifier) turns() error {
-	for _, d := range v.of(ledger.KindTurn) {
-		t, err := view1(d, proposal.KindTurn, proposal.AsTurn)
+// manifests checks that each shows exactly a proposal of this run with its
+// candidate and patches, whole.
+func (v *verifier) manifests() error {
+	for _, d := range v.of(ledger.KindManifest) {
+		m, err := view1(d, proposal.KindManifest, proposal.AsManifest)
 		if err != nil {
 			return err
 		}
-		found := false
-		for _, e := range v.events {
-			if e.ID == t.Key {
-				found = true
-				if e.body.Str("body") != t.Content {
-					return wrong(d.Kind, d.Ref, "its content is not what message %s says", e.ID)
-				}
+		p, err := open(v, proposal.KindProposal, m.Target, proposal.AsProposal)
+		if err != nil {
+			return err
+		}
+		found, err := v.materialOf(p)
+		if err != nil {
+			return err
+		}
+		want, err := Shown(p, found.candidate, found.patches)
+		if err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+		sum, err := proposal.ParseDigest(m.Content)
+		if err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+		content, err := v.blob(d.Kind, d.Ref, sum)
+		if err != nil {
+			return err
+		}
+		if string(content) != string(want) {
+			return wrong(d.Kind, d.Ref, "it shows something else than the proposal with its files")
+		}
+		v.use(d)
+	}
+	return nil
+}
+
+func (v *verifier) decisions() error {
+	for _, d := range v.of(ledger.KindDecision) {
+		dec, err := view1(d, proposal.KindDecision, proposal.AsDecision)
+		if err != nil {
+			return err
+		}
+		p, err := open(v, proposal.KindProposal, dec.Proposal, proposal.AsProposal)
+		if err != nil {
+			return err
+		}
+		r, err := open(v, proposal.KindReview, dec.Review, proposal.AsReview)
+		if err != nil {
+			return err
+		}
+		if err := proposal.RelateDecision(p, r, dec); err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+		if err := v.pinned(d.Kind, d.Ref, "chair", dec.Node, func(t *Trust) []string { return t.Chairs }); err != nil {
+			return err
+		}
+		if err := v.current(d, dec.Document); err != nil {
+			return err
+		}
+		if dec.Decision == proposal.DecisionAdmit {
+			if v.decision.Ref != "" {
+				return wrong(d.Kind, d.Ref, "decision %s admits as well", v.decision.Ref)
 			}
+			v.proposal, v.review, v.decision = p, r, dec
 		}
-		if !found {
-			return wrong(d.Kind, d.Ref, "the message %s that it was built from is not in the docket", t.Key)
-		}
+		v.use(d)
 	}
 	return nil
 }
 
-// planned reads candidate and patches by digest and checks that the plan was
-// compiled from them, under the profile and binding that the proposal names.
-func (v *verifier) planned() error {
-	plans := v.of(ledger.KindPlan)
-	if v.proposal.Ref == "" {
-		return v.missing()
+// admitted holds the admitted chain to everything that admission asks for, at
+// the time at which the decision was accepted.
+func (v *verifier) admitted() error {
+	d := v.decision
+	e, ok := v.accepted(d.Ref)
+	if !ok {
+		return wrong(ledger.KindDecision, d.Ref, "the journal never accepted it")
 	}
-	if err := v.materials(); err != nil {
-		return err
+	if err := proposal.Relate(v.proposal, v.review, d, e.time()); err != nil {
+		return at(ledger.KindDecision, d.Ref, err)
 	}
-	if len(plans) == 0 {
-		v.say("nothing was compiled")
-		return v.missing()
-	}
-	d := plans[len(plans)-1]
 	var err error
-	if v.plan, err = taskpack.ParsePlan([]byte(d.Body)); err != nil {
-		return at(d.Kind, d.Ref, err)
-	}
-	for _, x := range []struct {
-		kind, digest string
-		parse        func([]byte) error
-	}{
-		{ledger.KindProfile, v.plan.Profile, func(b []byte) (err error) { v.profile, err = taskpack.ParseProfile(b); return err }},
-		{ledger.KindBinding, v.plan.Binding, func(b []byte) (err error) { v.binding, err = taskpack.ParseBinding(b); return err }},
-	} {
-		sum, err := proposal.ParseDigest(x.digest)
-		if err != nil {
-			return at(d.Kind, d.Ref, err)
-		}
-		doc, err := v.sum(x.kind, sum)
-		if err != nil {
-			return err
-		}
-		if err := x.parse([]byte(doc.Body)); err != nil {
-			return at(doc.Kind, doc.Ref, err)
-		}
-	}
-	if err := taskpack.RelatePlan(v.proposal, v.candidate, v.profile, v.binding, v.plan); err != nil {
-		return at(d.Kind, d.Ref, err)
-	}
-	if err := v.recompile(d); err != nil {
+	if v.turn, err = open(v, proposal.KindTurn, v.proposal.Turn, proposal.AsTurn); err != nil {
 		return err
 	}
-	v.say(fmt.Sprintf("compiled to %d steps, each pinned by digest", len(v.plan.Steps)))
+	v.say(fmt.Sprintf("proposed by %s, accepted by %s, admitted by %s", v.proposal.Author.ID, v.review.Reviewer.ID, d.Chair.ID))
 	return nil
 }
 
-// materials reads what the proposal names from the object store.
-func (v *verifier) materials() error {
-	p := v.proposal
-	sum, err := proposal.ParseDigest(p.Candidate.Digest)
+// digestOf reads a "sha256:" + hex name.
+func digestOf(kind, ref, text string) (canon.Digest, error) {
+	d, err := canon.ParseRoot(text)
 	if err != nil {
-		return at(ledger.KindProposal, p.Ref, err)
+		return d, at(kind, ref, fault.Wrap(err, fault.Unverified, "read digest", "%q is no digest", text))
 	}
-	raw, err := v.blob(ledger.KindCandidate, p.Candidate.Artifact, sum)
-	if err != nil {
-		return err
-	}
-	if v.candidate, err = taskpack.ParseCandidate(raw); err != nil {
-		return at(ledger.KindCandidate, p.Candidate.Artifact, err)
-	}
-	if v.candidate.Digest() != p.Candidate.Digest {
-		return wrong(ledger.KindCandidate, p.Candidate.Artifact, "its canonical bytes have another digest")
-	}
-	for _, s := range v.candidate.Steps {
-		if s.Patch == "" {
-			continue
-		}
-		sum, err := canon.ParseRef("artifact", s.Patch)
-		if err != nil {
-			return at(ledger.KindPatch, s.Patch, err)
-		}
-		raw, err := v.blob(ledger.KindPatch, s.Patch, sum)
-		if err != nil {
-			return err
-		}
-		patch, err := taskpack.ParsePatch(raw)
-		if err != nil {
-			return at(ledger.KindPatch, s.Patch, err)
-		}
-		v.patches = append(v.patches, patch)
-	}
-	return nil
-}
-
-// approve checks that every step that needs an answer was put to a human, and
-// that the human who may said yes or no to exactly that step.
-func (v *verifier) approve() error {
-	if v.plan.Ref == "" {
-		return v.missing()
-	}
-	run := taskpack.RunRef(v.plan.Ref, taskpack.RunKey(v.proposal))
-	yes := 0
-	for _, s := range v.plan.Steps {
-		if !s.Answer {
-			continue
-		}
-		d, ok := v.byRef[taskpack.QuestionRef(run, s.ID)]
-		if !ok {
-			continue // never asked: whether the step ran all the same is what the run station looks at
-		}
-		v.counted[d.Ref] = true
-		q, err := taskpack.ParseQuestion([]byte(d.Body))
-		if err == nil {
-			err = q.For(v.plan, run, s)
-		}
-		if err != nil {
-			return at(d.Kind, d.Ref, err)
-		}
-		approved, err := v.answered(q)
-		if err != nil {
-			return err
-		}
-		if approved {
-			yes++
-		}
-	}
-	if yes == 0 {
-		v.say("no human approved anything")
-		return v.missing()
-	}
-	v.say(fmt.Sprintf("%d mutations approved, each by a signed answer of a human who is not the author", yes))
-	return nil
-}
-
-func (v *verifier) answered(q taskpack.Question) (bool, error) {
-	for _, d := range v.of(ledger.KindAnswer) {
-		a, err := view1(d, proposal.KindAnswer, proposal.AsAnswer)
-		if err != nil {
-			return false, err
-		}
-		if a.Request != q.Ref {
-			continue
-		}
-		if err := v.pinned(d.Kind, d.Ref, "operator", a.Node, func(t *Trust) []string { return t.Operators }); err != nil {
-			return false, err
-		}
-		e, ok := v.accepted(d.Ref)
-		if !ok {
-			return false, wrong(d.Kind, d.Ref, "the journal never accepted it")
-		}
-		person := strings.TrimPrefix(a.Operator, proposal.OperatorBinding(v.b.Workspace, ""))
-		err = proposal.CheckAnswer(a, proposal.ApprovalFacts{
-			Request: q.Ref, RequestExpiry: q.Expires,
-			Approver: proposal.Approver{Binding: proposal.OperatorBinding(v.b.Workspace, person), Kind: proposal.ApproverPerson, ID: person, Key: a.Signer},
-			Author:   v.proposal.Author, AuthorKey: v.proposal.Signer,
-		}, e.time())
-		if err != nil {
-			return false, at(d.Kind, d.Ref, err)
-		}
-		return a.Decision == proposal.AnswerApprove, nil
-	}
-	return false, nil
+	return d, nil
 }

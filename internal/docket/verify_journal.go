@@ -1,6 +1,8 @@
 package docket
 
 import (
+	"bytes"
+
 	"writ/internal/canon"
 	"writ/internal/journal"
 	"writ/internal/ledger"
@@ -16,9 +18,9 @@ type event struct {
 
 // journal checks that every event is a link of the chain: its hash is that of
 // its place, time and bytes, links that follow each other fit, and each body is
-// a valid event of this workspace.
+// a valid event of this workspace, about this run or said in its lane.
 func (v *verifier) journal() error {
-	var before *Event
+	seen := map[string]bool{}
 	for i := range v.b.Events {
 		e := v.b.Events[i]
 		body, err := canon.Parse([]byte(e.Body))
@@ -26,6 +28,11 @@ func (v *verifier) journal() error {
 			return wrong("event", seqName(e), "its bytes are damaged: %v", err)
 		}
 		id := body.Str("id")
+		if i > 0 {
+			if err := follows(v.b.Events[i-1], e, id); err != nil {
+				return err
+			}
+		}
 		prev, err := canon.ParseHex(e.Prev)
 		if err != nil {
 			return at("event", id, err)
@@ -33,22 +40,17 @@ func (v *verifier) journal() error {
 		if got := ledger.Chain(prev, e.Seq, e.time(), []byte(e.Body)).Hex(); got != e.Hash {
 			return wrong("event", id, "its hash is %s, the docket says %s", got, e.Hash)
 		}
-		if before != nil {
-			if e.Seq <= before.Seq || e.TS < before.TS {
-				return wrong("event", id, "it stands out of order")
-			}
-			if e.Seq == before.Seq+1 && e.Prev != before.Hash {
-				return wrong("event", id, "it does not follow the event before it")
-			}
+		if seen[id] {
+			return wrong("event", id, "it is in the docket twice")
 		}
-		if body.Str("workspace_id") != v.b.Workspace {
-			return wrong("event", id, "it is of workspace %s", body.Str("workspace_id"))
+		seen[id] = true
+		if err := v.own(body); err != nil {
+			return at("event", id, err)
 		}
 		if err := checkWire(e, body); err != nil {
 			return at("event", id, err)
 		}
 		v.events = append(v.events, event{e, body.Str("type"), id, body})
-		before = &v.b.Events[i]
 	}
 	if len(v.events) == 0 {
 		return wrong("event", v.b.Run, "the docket has no events")
@@ -59,11 +61,43 @@ func (v *verifier) journal() error {
 
 func seqName(e Event) string { return "seq " + itoa(e.Seq) }
 
+// follows checks that an event stands behind the one before it.
+func follows(before, e Event, id string) error {
+	if e.Seq <= before.Seq || e.TS < before.TS {
+		return wrong("event", id, "it stands out of order")
+	}
+	if e.Seq == before.Seq+1 && e.Prev != before.Hash {
+		return wrong("event", id, "it does not follow the event before it")
+	}
+	return nil
+}
+
+// own checks that an event is of this workspace, and of this run or its lane.
+func (v *verifier) own(body canon.Value) error {
+	if got := body.Str("workspace_id"); got != v.b.Workspace {
+		return wrong("event", body.Str("id"), "it is of workspace %s", got)
+	}
+	switch run := body.Str("run_id"); {
+	case run == v.b.Run:
+	case run != "":
+		return wrong("event", body.Str("id"), "it is of run %s", run)
+	case body.Str("lane_id") != v.b.Lane || v.b.Lane == "":
+		return wrong("event", body.Str("id"), "it is of lane %s", body.Str("lane_id"))
+	}
+	return nil
+}
+
 // checkWire holds the event against the published schema of its type.
 func checkWire(e Event, body canon.Value) error {
+	if !bytes.Equal(body.Canonical(), []byte(e.Body)) {
+		return wrong("event", body.Str("id"), "it is not in its stored form")
+	}
 	wire, err := canon.Parse(journal.Wire(ledger.Event{Seq: e.Seq, TS: e.time(), Body: []byte(e.Body)}))
 	if err != nil {
 		return err
+	}
+	if !journal.Known(body.Str("type")) {
+		return wrong("event", body.Str("id"), "nothing is known about events of type %q", body.Str("type"))
 	}
 	if body.Str("type") == journal.RunRequested {
 		return schema.Validate(schema.RunRequested, wire)
@@ -71,84 +105,39 @@ func checkWire(e Event, body canon.Value) error {
 	return journal.CheckWire(wire)
 }
 
-// documents checks that every document has the bytes of its digest, that the
-// journal says when it was accepted, under that kind, ref and digest, and that
-// the journal knows none of this run that the docket leaves out.
-func (v *verifier) documents() error {
-	v.byRef, v.bySum, v.blobs = map[string]Document{}, map[string]Document{}, map[string][]byte{}
-	for _, d := range v.b.Documents {
-		if got := canon.Sum([]byte(d.Body)).Hex(); got != d.SHA256 {
-			return wrong(d.Kind, d.Ref, "its bytes have the digest %s, the docket says %s", got, d.SHA256)
-		}
-		if _, twice := v.byRef[d.Ref]; twice {
-			return wrong(d.Kind, d.Ref, "it is in the docket twice")
-		}
-		v.docs = append(v.docs, d)
-		v.byRef[d.Ref], v.bySum[d.SHA256] = d, d
-	}
-	accepted := map[string]bool{}
-	for _, e := range v.events {
-		if e.Type != journal.DocumentAccepted {
-			continue
-		}
-		kind, ref, sum := e.body.Str("kind"), e.body.Str("ref"), e.body.Str("sha256")
-		d, ok := v.byRef[ref]
-		switch {
-		case !ok:
-			return wrong(kind, ref, "the journal accepted it (event %s), the docket leaves it out", e.ID)
-		case d.Kind != kind || d.SHA256 != sum:
-			return wrong(kind, ref, "the journal accepted %s with digest %s, the docket has %s with %s", kind, sum, d.Kind, d.SHA256)
-		}
-		accepted[ref] = true
-	}
-	for _, d := range v.docs {
-		if !accepted[d.Ref] {
-			return wrong(d.Kind, d.Ref, "the journal of this docket never accepted it")
-		}
-	}
-	for _, b := range v.b.Blobs {
-		if got := canon.Sum(b.Body).Hex(); got != b.SHA256 {
-			return wrong("blob", b.SHA256, "its bytes have the digest %s", got)
-		}
-		v.blobs[b.SHA256] = b.Body
-	}
-	var err error
-	if v.objects, err = readObjects(v.b.Git); err != nil {
-		return at("git object", "", err)
-	}
-	v.say("every document, blob and git object has the bytes of its digest, and the journal accepted each document")
-	return nil
-}
-
-// ask checks that the docket begins with the request of this run.
+// ask checks that the docket begins with the request of this run. It may be
+// offered again, under a further attempt and otherwise unchanged.
 func (v *verifier) ask() error {
-	for _, e := range v.events {
+	var first *event
+	for i, e := range v.events {
 		if e.Type != journal.RunRequested {
 			continue
 		}
 		if e.body.Str("run_id") != v.b.Run || e.body.Str("lane_id") != v.b.Lane {
 			return wrong("event", e.ID, "it asks for run %s in lane %s", e.body.Str("run_id"), e.body.Str("lane_id"))
 		}
-		v.say("asked by " + e.body.Str("requested_by") + " on behalf of " + e.body.Str("on_behalf_of") + ": " + e.body.Str("goal"))
-		return nil
+		if first == nil {
+			first = &v.events[i]
+			continue
+		}
+		for _, member := range []string{"goal", "requested_by", "on_behalf_of", "specialist_id", "space_id"} {
+			if got, want := e.body.Str(member), first.body.Str(member); got != want {
+				return wrong("event", e.ID, "it is offered again with %s %q, before with %q", member, got, want)
+			}
+		}
 	}
-	return v.missing()
+	if first == nil {
+		return v.missing()
+	}
+	v.space = first.body.Str("space_id")
+	v.say("asked by " + first.body.Str("requested_by") + " on behalf of " + first.body.Str("on_behalf_of") + ": " + first.body.Str("goal"))
+	return nil
 }
 
 // find returns the event of a type, if the docket has one.
 func (v *verifier) find(kind string) (event, bool) {
 	for _, e := range v.events {
 		if e.Type == kind {
-			return e, true
-		}
-	}
-	return event{}, false
-}
-
-// accepted returns the event that accepted a document.
-func (v *verifier) accepted(ref string) (event, bool) {
-	for _, e := range v.events {
-		if e.Type == journal.DocumentAccepted && e.body.Str("ref") == ref {
 			return e, true
 		}
 	}

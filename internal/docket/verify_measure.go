@@ -2,29 +2,36 @@ package docket
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"writ/internal/canon"
 	"writ/internal/ledger"
 	"writ/internal/order"
 	"writ/internal/result"
+	"writ/internal/taskpack"
 	"writ/internal/verdict"
 )
 
-// measured is what the comparison of the compare step established.
+// measured is what one comparison established.
 type measured struct {
-	comparison, resultSet, verdict, gate string // refs
-	comparisonDigest, resultSetDigest    string // "sha256:" and hex
-	answer                               verdict.Answer
-	baseline, contender                  string // commits
-	baselineTree, contenderTree          string
-	orders                               []string // "sha256:" and hex, of the compare step
-	identity                             string   // of the environment
+	comparison, resultSet, gate Document
+	answer                      verdict.Answer
+	baseline, contender         string // commits
+	baselineTree, contenderTree string
+	orders                      []string // "sha256:" and hex, sorted
+	identity                    string   // of the environment
 }
+
+// remeasured are the comparisons of the landing step, by the tree of the contender.
+type remeasured map[string]measured
 
 // comparison is one comparison of the run: its orders, results and judgement.
 type comparison struct {
 	key     string // run key
+	step    string
+	n       int // of the step's comparisons, from 0
 	orders  map[string]order.Order
 	results []result.Result
 	verdict Document
@@ -35,92 +42,121 @@ type comparison struct {
 }
 
 // measure opens every order and result, checks that each planned entry has
-// exactly one result, and judges again: comparison, result set, verdict and
-// gate answer have to come out byte for byte.
+// exactly one result in the slot that the seed drew for it, and judges again:
+// comparison, result set, verdict and gate answer have to come out byte for byte.
 func (v *verifier) measure() error {
+	v.remeasured = remeasured{}
 	verdicts := v.of(ledger.KindVerdict)
+	all, err := v.comparisons(verdicts)
+	if err != nil {
+		return err
+	}
 	if len(verdicts) == 0 {
 		if len(v.of(ledger.KindOrder))+len(v.of(ledger.KindResult)) > 0 {
 			v.say("orders or results without a verdict: the measurement did not end")
 		}
 		return v.missing()
 	}
-	all, err := v.comparisons(verdicts)
-	if err != nil {
-		return err
-	}
 	for _, c := range all {
 		if err := v.rejudge(c); err != nil {
 			return err
 		}
-		step := strings.TrimPrefix(c.key, v.b.Run+".")
-		v.say(fmt.Sprintf("%s: %d results of %d orders, judged again: gate %s", step, len(c.results), len(c.orders), gateAnswer(c)))
-		if strings.HasPrefix(step, "compare.") {
-			if err := v.takeMeasured(c); err != nil {
-				return err
-			}
+		m, err := v.scheduled(c)
+		if err != nil {
+			return err
+		}
+		v.say(fmt.Sprintf("%s: %d results of %d orders, judged again: gate %s", strings.TrimPrefix(c.key, v.b.Run+"."), len(c.results), len(c.orders), m.answer))
+		switch {
+		case c.step == taskpack.Compare && v.measured.contender == "":
+			v.measured = m
+		case c.step == LandingStep:
+			v.remeasured[m.contenderTree] = m
+		default:
+			return wrong(ledger.KindVerdict, c.verdict.Ref, "no step of the run makes comparison %s", c.key)
 		}
 	}
 	return nil
 }
 
-func gateAnswer(c *comparison) string {
-	body, err := canon.Parse([]byte(c.gate.Body))
-	if err != nil {
-		return ""
-	}
-	return body.Str("answer")
-}
+// LandingStep names the comparisons that are made of the merged tree when a base
+// has moved.
+const LandingStep = "landing"
 
 // comparisons sorts the documents of measuring by their run key.
 func (v *verifier) comparisons(verdicts []Document) ([]*comparison, error) {
 	byKey := map[string]*comparison{}
 	var out []*comparison
+	count := map[string]int{}
 	for _, d := range verdicts {
 		doc, _, err := verdict.ParseVerdict([]byte(d.Body))
 		if err != nil {
 			return nil, at(d.Kind, d.Ref, err)
 		}
-		if !strings.HasPrefix(doc.RunKey, v.b.Run+".") {
-			return nil, wrong(d.Kind, d.Ref, "its run key %s is not of run %s", doc.RunKey, v.b.Run)
-		}
-		if byKey[doc.RunKey] != nil {
-			return nil, wrong(d.Kind, d.Ref, "there are two verdicts for %s", doc.RunKey)
-		}
-		c := &comparison{key: doc.RunKey, orders: map[string]order.Order{}, verdict: d}
-		byKey[doc.RunKey] = c
-		out = append(out, c)
-		if c.compare, err = v.named(ledger.KindComparison, doc.Comparison); err != nil {
+		if err := d.named(BytesRef(d.Kind, []byte(d.Body))); err != nil {
 			return nil, err
 		}
-		if c.set, err = v.named(ledger.KindResultSet, doc.ResultSet); err != nil {
+		step, ok := strings.CutPrefix(doc.RunKey, v.b.Run+".")
+		if !ok {
+			return nil, wrong(d.Kind, d.Ref, "its run key %s is not of run %s", doc.RunKey, v.b.Run)
+		}
+		step, _, _ = strings.Cut(step, ".")
+		c := &comparison{key: doc.RunKey, step: step, n: count[step], orders: map[string]order.Order{}, verdict: d}
+		count[step]++
+		if want := order.RunKey(v.b.Run, step, count[step]); doc.RunKey != want {
+			return nil, wrong(d.Kind, d.Ref, "its run key is %s, the comparison is %s", doc.RunKey, want)
+		}
+		byKey[doc.RunKey] = c
+		out = append(out, c)
+		if c.compare, err = v.bytesOf(ledger.KindComparison, doc.Comparison); err != nil {
+			return nil, err
+		}
+		if c.set, err = v.bytesOf(ledger.KindResultSet, doc.ResultSet); err != nil {
 			return nil, err
 		}
 		if c.policy, err = v.policy(d, doc.Policy); err != nil {
 			return nil, err
 		}
+		v.use(d)
 	}
+	if err := v.gates(byKey); err != nil {
+		return nil, err
+	}
+	if err := v.fill(byKey); err != nil {
+		return nil, err
+	}
+	return out, complete(out)
+}
+
+func (v *verifier) gates(byKey map[string]*comparison) error {
 	for _, d := range v.of(ledger.KindGate) {
 		body, err := canon.Parse([]byte(d.Body))
 		if err != nil {
-			return nil, at(d.Kind, d.Ref, err)
+			return at(d.Kind, d.Ref, err)
+		}
+		if err := d.named(BytesRef(d.Kind, []byte(d.Body))); err != nil {
+			return err
 		}
 		c := byKey[body.Str("run_key")]
-		if c == nil {
-			return nil, wrong(d.Kind, d.Ref, "it answers no verdict of this docket")
+		if c == nil || c.gate.Ref != "" {
+			return wrong(d.Kind, d.Ref, "it answers no verdict of this docket, or one that was answered")
 		}
 		c.gate = d
+		v.use(d)
 	}
-	return out, v.fill(byKey)
+	return nil
 }
 
-// named finds a document by the "sha256:" and hex digest of its bytes.
-func (v *verifier) named(kind, digest string) (Document, error) {
-	d, err := digestOf(kind, digest, digest)
+// bytesOf finds a document by the "sha256:" and hex digest of its bytes.
+func (v *verifier) bytesOf(kind, digest string) (Document, error) {
+	sum, err := digestOf(kind, digest, digest)
 	if err != nil {
 		return Document{}, err
 	}
-	return v.sum(kind, d)
+	d, err := v.sum(kind, sum)
+	if err != nil {
+		return d, err
+	}
+	return d, d.named(BytesRef(kind, []byte(d.Body)))
 }
 
 func (v *verifier) policy(d Document, ref verdict.PolicyRef) (verdict.GatePolicy, error) {
@@ -128,26 +164,33 @@ func (v *verifier) policy(d Document, ref verdict.PolicyRef) (verdict.GatePolicy
 	if !ok || doc.Kind != ledger.KindGatePolicy {
 		return verdict.GatePolicy{}, wrong(d.Kind, d.Ref, "its policy %s %s is not in the docket", ref.Name, ref.Version)
 	}
-	v.counted[doc.Ref] = true
+	if err := doc.named(PolicyRef(ref.SHA256, v.b.Run)); err != nil {
+		return verdict.GatePolicy{}, err
+	}
+	v.use(doc)
 	p, err := verdict.ParsePolicy([]byte(doc.Body))
 	return p, at(doc.Kind, doc.Ref, err)
 }
 
 // fill puts orders and results to their comparisons.
 func (v *verifier) fill(byKey map[string]*comparison) error {
+	orders := map[string]order.Order{}
 	for _, d := range v.of(ledger.KindOrder) {
 		o, err := order.Parse([]byte(d.Body))
 		if err != nil {
 			return at(d.Kind, d.Ref, err)
 		}
-		c := byKey[o.RunKey]
-		if c == nil {
-			continue // an order of a measurement that did not end
+		if err := d.named(o.Ref()); err != nil {
+			return err
 		}
 		if err := v.ordered(o); err != nil {
-			return at(d.Kind, d.Ref, err)
+			return err
 		}
-		c.orders[o.Ref()] = o
+		orders[o.Ref()] = o
+		if c := byKey[o.RunKey]; c != nil {
+			c.orders[o.Ref()] = o
+		} // else it is of a measurement that did not end
+		v.use(d)
 	}
 	seen := map[string]bool{}
 	for _, d := range v.of(ledger.KindResult) {
@@ -155,25 +198,40 @@ func (v *verifier) fill(byKey map[string]*comparison) error {
 		if err != nil {
 			return at(d.Kind, d.Ref, err)
 		}
-		c := byKey[r.Provenance.RunKey]
-		if c == nil {
-			continue
+		if err := d.named(ResultRef(r.Digest())); err != nil {
+			return err
 		}
-		o, ok := c.orders[r.WorkOrder()]
-		if !ok {
-			return wrong(d.Kind, d.Ref, "it names order %s, which is not in the docket", r.WorkOrder())
-		}
+		o, ok := orders[r.WorkOrder()]
 		entry := o.Ref() + "#" + r.PlanEntry()
-		if seen[entry] {
+		switch {
+		case !ok:
+			return wrong(d.Kind, d.Ref, "it names order %s, which is not in the docket", r.WorkOrder())
+		case r.Provenance.RunKey != o.RunKey:
+			return wrong(d.Kind, d.Ref, "it is of comparison %s, its order of %s", r.Provenance.RunKey, o.RunKey)
+		case seen[entry]:
 			return wrong(d.Kind, d.Ref, "plan entry %s of its order has two results", r.PlanEntry())
+		case !slices.ContainsFunc(o.Plan, func(e order.Entry) bool { return e.ID == r.PlanEntry() }):
+			return wrong(d.Kind, d.Ref, "its order has no plan entry %s", r.PlanEntry())
 		}
 		seen[entry] = true
-		c.results = append(c.results, r)
+		if c := byKey[o.RunKey]; c != nil {
+			c.results = append(c.results, r)
+		}
+		v.use(d)
 	}
-	for _, c := range byKey {
-		for ref, o := range c.orders {
-			for _, e := range o.Plan {
-				if !seen[ref+"#"+e.ID] {
+	return nil
+}
+
+// complete checks that every planned entry of a judged comparison has a result.
+func complete(all []*comparison) error {
+	for _, c := range all {
+		have := map[string]bool{}
+		for _, r := range c.results {
+			have[r.WorkOrder()+"#"+r.PlanEntry()] = true
+		}
+		for _, ref := range slices.Sorted(maps.Keys(c.orders)) {
+			for _, e := range c.orders[ref].Plan {
+				if !have[ref+"#"+e.ID] {
 					return wrong(ledger.KindOrder, ref, "plan entry %s has no result", e.ID)
 				}
 			}
@@ -184,7 +242,10 @@ func (v *verifier) fill(byKey map[string]*comparison) error {
 
 // ordered checks the joints of an order: run, proposal, step, and who asked.
 func (v *verifier) ordered(o order.Order) error {
-	step := strings.TrimPrefix(o.RunKey, v.b.Run+".")
+	step, ok := strings.CutPrefix(o.RunKey, v.b.Run+".")
+	if !ok {
+		return wrong(ledger.KindOrder, o.Ref(), "its run key %s is not of run %s", o.RunKey, v.b.Run)
+	}
 	step, _, _ = strings.Cut(step, ".")
 	for name, want := range map[string]string{"run": v.b.Run, "proposal": v.proposal.Ref, "step": step} {
 		if o.Labels[name] != want {
@@ -229,32 +290,6 @@ func (v *verifier) rejudge(c *comparison) error {
 
 func pairName(workload string, parameters map[string]canon.Value, quantity string) string {
 	return string(canon.MustFrom([]any{workload, parameters, quantity}).Canonical())
-}
-
-// takeMeasured notes what later stations build on.
-func (v *verifier) takeMeasured(c *comparison) error {
-	body, err := canon.Parse([]byte(c.compare.Body))
-	if err != nil {
-		return at(c.compare.Kind, c.compare.Ref, err)
-	}
-	m := measured{
-		comparison: c.compare.Ref, resultSet: c.set.Ref, verdict: c.verdict.Ref, gate: c.gate.Ref,
-		comparisonDigest: "sha256:" + c.compare.SHA256, resultSetDigest: "sha256:" + c.set.SHA256,
-		answer: verdict.Answer(gateAnswer(c)), baselineTree: body.Str("baseline"),
-	}
-	for ref := range c.orders {
-		m.orders = append(m.orders, ref)
-	}
-	for _, r := range c.results {
-		if r.Provenance.SubjectTree == m.baselineTree {
-			m.baseline = r.Revision.Key
-		} else {
-			m.contender, m.contenderTree = r.Revision.Key, r.Provenance.SubjectTree
-		}
-		m.identity = EnvironmentIdentity(r)
-	}
-	v.measured = m
-	return nil
 }
 
 // EnvironmentIdentity names the environment that a result was measured in: the

@@ -1,8 +1,8 @@
 package docket
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
 
 	"writ/internal/canon"
 	"writ/internal/ledger"
@@ -10,58 +10,25 @@ import (
 	"writ/internal/taskpack"
 )
 
-// recompile compiles the candidate again, in tables made of the host's own
-// documents that the plan pins, and wants the same bytes.
-func (v *verifier) recompile(d Document) error {
-	tables := taskpack.ShippedTables(taskpack.Containment{
-		Exclusive: true, Pinned: true, Network: taskpack.NetworkNone, Destroyable: true, Confirms: true,
-		EnvironmentOf: taskpack.EnvironmentWorktree,
-	}, v.patches...)
-	for _, s := range v.plan.Steps {
-		if !s.Command() {
-			continue
-		}
-		sum, err := proposal.ParseDigest(s.Pinned)
-		if err != nil {
-			return at(d.Kind, d.Ref, err)
-		}
-		raw, err := v.blob("command-profile", s.Profile, sum)
-		if err != nil {
-			return err
-		}
-		c, err := taskpack.ParseCommandProfile(raw)
-		if err != nil {
-			return at("command-profile", s.Profile, err)
-		}
-		tables.Commands[c.Ref] = c
-	}
-	fresh, err := taskpack.Compile(taskpack.CompileParams{
-		Candidate: v.candidate, Profile: v.profile, Binding: v.binding, Generation: v.plan.Generation, Tables: tables,
-	})
-	if err != nil {
-		return at(d.Kind, d.Ref, err)
-	}
-	if !bytes.Equal(fresh.Bytes, []byte(d.Body)) {
-		return wrong(d.Kind, d.Ref, "the candidate compiles to another plan (%s)", fresh.Digest())
-	}
-	return nil
-}
+// destructionSchema of the record that an environment is gone.
+const destructionSchema = "writ.environment-destruction/v1"
 
-// ran folds the facts of the run: contiguous, each step begun once, and no
-// mutation begun without its answer.
+// ran folds the facts of the run: contiguous, each step begun once, no mutation
+// begun without its answer, and each outcome with the evidence that it names.
 func (v *verifier) ran() error {
 	docs := v.of(ledger.KindRunFact)
-	if len(docs) == 0 || v.plan.Ref == "" {
+	if v.plan.Ref == "" {
 		return v.missing()
 	}
 	run := taskpack.NewRun(v.plan, taskpack.RunRef(v.plan.Ref, taskpack.RunKey(v.proposal)))
+	var before taskpack.Fact
 	for _, d := range docs {
 		f, err := taskpack.ParseFact([]byte(d.Body))
 		if err != nil {
 			return at(d.Kind, d.Ref, err)
 		}
-		if f.Ref() != d.Ref {
-			return wrong(d.Kind, d.Ref, "it is fact %s", f.Ref())
+		if err := d.named(f.Ref()); err != nil {
+			return err
 		}
 		if err := v.allowed(d, f); err != nil {
 			return err
@@ -69,14 +36,28 @@ func (v *verifier) ran() error {
 		if run, err = run.Apply(f); err != nil {
 			return at(d.Kind, d.Ref, err)
 		}
+		if e, ok := v.accepted(d.Ref); !ok || f.At.Before(before.At) || f.At.UnixMilli() > e.TS {
+			return wrong(d.Kind, d.Ref, "it is of %s: before the fact before it, or after it was accepted", f.At)
+		}
+		before = f
+		v.use(d)
+	}
+	switch {
+	case run.Last == 0:
+		return wrong(ledger.KindPlan, v.plan.Ref, "it was admitted, and the run has no facts")
+	case run.Binding != v.binding.Ref:
+		return wrong(ledger.KindRunFact, docs[0].Ref, "it admits under binding %s, the plan was compiled under %s", run.Binding, v.binding.Ref)
 	}
 	v.run = run
+	if err := v.traces(); err != nil {
+		return err
+	}
 	if run.Outcome == "" {
 		v.say(fmt.Sprintf("the run is %s after %d facts", run.Phase(), run.Last))
 		return nil
 	}
 	v.say(fmt.Sprintf("the run concluded %s; environment %s destroyed: %t", run.Outcome, run.Environment, run.Confirmed != ""))
-	return nil
+	return v.destroyed()
 }
 
 // allowed checks that a step which needs an answer had one when it began.
@@ -108,156 +89,96 @@ func (v *verifier) allowed(d Document, f taskpack.Fact) error {
 	return wrong(d.Kind, d.Ref, "step %s began without the answer of a human", f.Step)
 }
 
-// recorded opens the execution record and holds it against everything before.
-func (v *verifier) recorded() error {
-	docs := v.of(ledger.KindExecution)
-	if len(docs) == 0 {
-		return v.missing()
+// fact is the document of the outcome of a step.
+func (v *verifier) outcomeOf(step string) Document {
+	for _, d := range v.of(ledger.KindRunFact) {
+		if f, err := taskpack.ParseFact([]byte(d.Body)); err == nil && f.Kind == taskpack.FactOutcome && f.Step == step {
+			return d
+		}
 	}
-	if len(docs) > 1 {
-		return wrong(ledger.KindExecution, docs[1].Ref, "a run has one execution record")
+	return Document{}
+}
+
+// traces checks what the steps say they left behind: the files that were written
+// are the approved ones, what was kept is there, and answers are those given.
+func (v *verifier) traces() error {
+	for _, state := range v.run.Steps {
+		s, ok := v.plan.Step(state.ID)
+		if !ok {
+			continue
+		}
+		d := v.outcomeOf(s.ID)
+		if state.Answer != "" {
+			a, err := open(v, proposal.KindAnswer, state.Answer, proposal.AsAnswer)
+			if err != nil {
+				return err
+			}
+			if a.Request != taskpack.QuestionRef(v.run.Ref, s.ID) || a.Decision != proposal.AnswerApprove {
+				return wrong(d.Kind, d.Ref, "answer %s does not approve step %s", a.Ref, s.ID)
+			}
+		}
+		if s.Kind == taskpack.StepPatch {
+			if want := []string{s.Patch}; state.Outcome == taskpack.StepCompleted && !slices.Equal(state.Evidence, want) {
+				return wrong(d.Kind, d.Ref, "it wrote %v, approved was %s", state.Evidence, s.Patch)
+			}
+			continue
+		}
+		for _, ref := range state.Evidence {
+			sum, err := canon.ParseRef(objectStore, ref)
+			if err != nil {
+				return at(d.Kind, d.Ref, err)
+			}
+			if _, stored := v.bySum[sum.Hex()]; stored {
+				continue // a document of the comparison: the record says which
+			}
+			if _, err := v.blob("output", ref, sum); err != nil {
+				return err
+			}
+		}
 	}
-	d := docs[0]
-	e, err := view1(d, proposal.KindExecution, proposal.AsExecution)
+	return nil
+}
+
+// listing is what the list step wrote; false when the run has none.
+func (v *verifier) listing() (Listing, bool, error) {
+	for _, state := range v.run.Steps {
+		s, _ := v.plan.Step(state.ID)
+		if s.Profile != taskpack.ProfileBenchmarkList || len(state.Evidence) != 1 {
+			continue
+		}
+		ref := state.Evidence[0]
+		sum, err := canon.ParseRef(objectStore, ref)
+		if err != nil {
+			return Listing{}, false, at("case-listing", ref, err)
+		}
+		raw, err := v.blob("case-listing", ref, sum)
+		if err != nil {
+			return Listing{}, false, err
+		}
+		l, err := ParseListing(raw)
+		return l, true, at("case-listing", ref, err)
+	}
+	return Listing{}, false, nil
+}
+
+// destroyed checks the record that the environment of the run is gone.
+func (v *verifier) destroyed() error {
+	if v.run.Confirmed == "" || v.run.Environment == "" {
+		return nil
+	}
+	d, err := v.one(ledger.KindDestruction, Own(v.run.Confirmed, v.b.Run))
 	if err != nil {
 		return err
 	}
-	if err := v.pinned(d.Kind, d.Ref, "host", e.Host, func(t *Trust) []string { return t.Hosts }); err != nil {
-		return err
-	}
-	if v.b.Host != e.Host {
-		return wrong(d.Kind, d.Ref, "it is signed by %s, the docket is of host %s", e.Host, v.b.Host)
-	}
-	if err := proposal.RelateExecution(v.proposal, v.review, v.decision, e); err != nil {
+	body, err := canon.Parse([]byte(d.Body))
+	if err != nil {
 		return at(d.Kind, d.Ref, err)
 	}
-	if err := taskpack.RelateRecord(e, v.run); err != nil {
-		return at(d.Kind, d.Ref, err)
-	}
-	if err := v.projected(e); err != nil {
+	if err := d.named(Own(canon.PlainRef(body), v.b.Run)); err != nil {
 		return err
 	}
-	if len(e.Evidence) > 0 {
-		if err := v.evidence(d, e); err != nil {
-			return err
-		}
-	}
-	v.say("signed by host " + e.Host + ": " + e.Outcome)
-	return nil
-}
-
-// projected recomputes the experiment result from the facts.
-func (v *verifier) projected(e proposal.Execution) error {
-	want, err := taskpack.Project(v.run)
-	if err != nil {
-		return at(ledger.KindExperimentResult, e.Result, err)
-	}
-	sum, err := proposal.ParseDigest(e.Result)
-	if err != nil {
-		return at(ledger.KindExecution, e.Ref, err)
-	}
-	d, err := v.sum(ledger.KindExperimentResult, sum)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal([]byte(d.Body), want.Bytes) {
-		return wrong(d.Kind, d.Ref, "the facts add up to another result")
+	if got := body.Str("environment/ref"); got != v.run.Environment || body.Str("schema") != destructionSchema {
+		return wrong(d.Kind, d.Ref, "it is about environment %s, the run had %s", got, v.run.Environment)
 	}
 	return nil
-}
-
-// evidence checks that the three pieces are the comparison, the result set and
-// the gate's answer of this docket, and that the outcome is the gate's.
-func (v *verifier) evidence(d Document, e proposal.Execution) error {
-	m := v.measured
-	for i, want := range []struct{ kind, ref string }{
-		{ledger.KindComparison, m.comparison}, {ledger.KindResultSet, m.resultSet}, {ledger.KindGate, m.gate},
-	} {
-		sum, err := proposal.ParseDigest(e.Evidence[i].Digest)
-		if err != nil {
-			return at(d.Kind, d.Ref, err)
-		}
-		doc, err := v.sum(want.kind, sum)
-		if err != nil {
-			return err
-		}
-		if doc.Ref != want.ref {
-			return wrong(d.Kind, d.Ref, "evidence %d is %s, the comparison of this run has %s", i, doc.Ref, want.ref)
-		}
-	}
-	passed := m.answer == "pass"
-	if (e.Outcome == proposal.OutcomeVerified) != passed {
-		return wrong(d.Kind, d.Ref, "the outcome is %s, the gate answered %s", e.Outcome, m.answer)
-	}
-	return nil
-}
-
-// committed follows the approved bytes into Git: the commit that was measured
-// has the approved base as its only parent, says what the proposal says, and its
-// tree is the base's tree with exactly the approved files written.
-func (v *verifier) committed() error {
-	head := v.measured.contender
-	if head == "" {
-		return v.missing()
-	}
-	body, err := v.objects.get("commit", head)
-	if err != nil {
-		return at("commit", head, err)
-	}
-	c, err := parseCommit(body)
-	if err != nil {
-		return at("commit", head, err)
-	}
-	base, err := v.baseCommit()
-	if err != nil {
-		return err
-	}
-	if len(c.Parents) != 1 || c.Parents[0] != v.measured.baseline {
-		return wrong("commit", head, "its parents are %v, not the measured base %s", c.Parents, v.measured.baseline)
-	}
-	if c.Tree != v.measured.contenderTree {
-		return wrong("commit", head, "its tree is %s, %s was measured", c.Tree, v.measured.contenderTree)
-	}
-	if base.Tree != v.measured.baselineTree {
-		return wrong("commit", v.measured.baseline, "its tree is %s, %s was measured", base.Tree, v.measured.baselineTree)
-	}
-	want := CommitFrom(v.proposal, v.turn)
-	if c.Author != want.author() || c.Message != want.Message {
-		return wrong("commit", head, "author, date or message is not the proposal's")
-	}
-	tree, err := v.objects.rewrite(base.Tree, v.changes())
-	if err != nil {
-		return at("tree", base.Tree, err)
-	}
-	if tree != c.Tree {
-		return wrong("commit", head, "writing the approved files into the base gives tree %s, the commit has %s", tree, c.Tree)
-	}
-	v.say("commit " + head + " is the approved files written into " + v.measured.baseline + ", byte for byte")
-	return nil
-}
-
-func (v *verifier) baseCommit() (commitObject, error) {
-	id := v.measured.baseline
-	body, err := v.objects.get("commit", id)
-	if err != nil {
-		return commitObject{}, at("commit", id, err)
-	}
-	c, err := parseCommit(body)
-	return c, at("commit", id, err)
-}
-
-func (v *verifier) changes() []Change {
-	var out []Change
-	for _, p := range v.patches {
-		for _, f := range p.Files {
-			out = append(out, Change{Path: f.Path, Delete: f.Op == taskpack.OpDelete, Content: f.Content})
-		}
-	}
-	return out
-}
-
-// digestOf reads a "sha256:" + hex name.
-func digestOf(kind, ref, text string) (canon.Digest, error) {
-	d, err := canon.ParseRoot(text)
-	return d, at(kind, ref, err)
 }

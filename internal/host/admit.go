@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"writ/internal/docket"
 	"writ/internal/fault"
 	"writ/internal/ident"
 	"writ/internal/ledger"
@@ -62,7 +63,7 @@ func (h *Host) admitted(ctx context.Context, workspace string, t Task, p proposa
 	}
 	c := compiled{material: m}
 	stored := func(kind, ref string, parse func([]byte) error) error {
-		d, err := h.document(ctx, workspace, kind, own(ref, t.Run))
+		d, err := h.document(ctx, workspace, kind, docket.Own(ref, t.Run))
 		if err == nil {
 			err = parse(d.Body)
 		}
@@ -164,9 +165,9 @@ func (h *Host) admit(ctx context.Context, workspace string, r run, p proposal.Pr
 	return batch{
 		events: events,
 		docs: []ledger.NewDocument{
-			{Kind: ledger.KindProfile, Ref: own(c.profile.Digest(), r.ID), RunID: r.ID, Body: c.profile.Bytes},
-			{Kind: ledger.KindBinding, Ref: own(c.binding.Digest(), r.ID), RunID: r.ID, Body: c.binding.Bytes},
-			{Kind: ledger.KindPlan, Ref: own(c.plan.Ref, r.ID), RunID: r.ID, Body: c.plan.Bytes},
+			{Kind: ledger.KindProfile, Ref: docket.Own(c.profile.Digest(), r.ID), RunID: r.ID, Body: c.profile.Bytes},
+			{Kind: ledger.KindBinding, Ref: docket.Own(c.binding.Digest(), r.ID), RunID: r.ID, Body: c.binding.Bytes},
+			{Kind: ledger.KindPlan, Ref: docket.Own(c.plan.Ref, r.ID), RunID: r.ID, Body: c.plan.Bytes},
 			factDocument(r.ID, fact),
 		},
 		cells: append(cells, cell),

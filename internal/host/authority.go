@@ -11,15 +11,6 @@ import (
 	"writ/internal/ledger"
 )
 
-// StateRef and producerRef spell the ledger refs of landing documents.
-func StateRef(root string) string    { return "landing-state:" + root }
-func producerRef(root string) string { return "landing-producer-root:" + root }
-
-// own makes a ref the run's own: what several runs have in common (a plan of the
-// same candidate, a state that one run left and the next found, a tool chain) is
-// kept once for each, so that a docket is complete by itself.
-func own(ref, run string) string { return ref + "@" + run }
-
 func landingKey(r Repository) string { return r.Alias + "@" + r.Base }
 
 // authority reads the rooted document of a branch; a branch without one gets an
@@ -106,7 +97,7 @@ func (j *job) stepDocuments(ctx context.Context, before landing.State, version i
 	if err != nil {
 		return nil, nil, err
 	}
-	docs = append(docs, ledger.NewDocument{Kind: ledger.KindLandingStep, Ref: "landing-step:" + canon.Sum(record).String(), RunID: j.task.Run, Body: record})
+	docs = append(docs, bytesDocument(ledger.KindLandingStep, j.task.Run, record))
 	body, err := t.State.Value()
 	if err != nil {
 		return nil, nil, err
@@ -118,7 +109,7 @@ func (j *job) stepDocuments(ctx context.Context, before landing.State, version i
 
 // snapshot is the document of a state that is not stored yet, or nil.
 func (j *job) snapshot(ctx context.Context, s landing.State) (*ledger.NewDocument, error) {
-	ref := own(StateRef(s.StateRoot), j.task.Run)
+	ref := docket.StateRef(s.StateRoot, j.task.Run)
 	if _, err := j.Store.Document(ctx, j.workspace, ref); fault.CodeOf(err) != fault.NotFound {
 		return nil, err
 	}

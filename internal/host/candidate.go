@@ -8,6 +8,7 @@ import (
 
 	"writ/internal/blob"
 	"writ/internal/canon"
+	"writ/internal/docket"
 	"writ/internal/fault"
 	"writ/internal/ledger"
 	"writ/internal/proposal"
@@ -123,13 +124,13 @@ func (h *Host) shown(ctx context.Context, p proposal.Proposal) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	patches := make([]canon.Value, 0, len(m.patches))
+	var patches []taskpack.Patch
 	for _, s := range m.candidate.Steps {
 		if patch, ok := m.patches[s.Patch]; ok {
-			patches = append(patches, patch.Value)
+			patches = append(patches, patch)
 		}
 	}
-	return canon.Marshal(map[string]canon.Value{"proposal": p.Value, "candidate": m.candidate.Value, "patches": canon.ArrayOf(patches...)})
+	return docket.Shown(p, m.candidate, patches)
 }
 
 // slug makes a name part of free text.

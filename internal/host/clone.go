@@ -162,5 +162,9 @@ func (h *Host) bundle(ctx context.Context, workspace, run string) (*docket.Bundl
 		clone := f.Clone()
 		p.Repo = &clone
 	}
-	return docket.Collect(ctx, p)
+	b, err := docket.Collect(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.Seal(h.Key)
 }

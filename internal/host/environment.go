@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"writ/internal/canon"
+	"writ/internal/docket"
 	"writ/internal/fault"
 	"writ/internal/ledger"
 	"writ/internal/runner/contain"
@@ -151,7 +152,7 @@ func (j *job) destroy(ctx context.Context, run taskpack.Run) error {
 			return err
 		}
 		confirmation = c.Ref()
-		b.docs = append(b.docs, ledger.NewDocument{Kind: ledger.KindDestruction, Ref: own(confirmation, j.task.Run), RunID: j.task.Run, Body: body})
+		b.docs = append(b.docs, ledger.NewDocument{Kind: ledger.KindDestruction, Ref: docket.Own(confirmation, j.task.Run), RunID: j.task.Run, Body: body})
 	}
 	return j.append(ctx, run, taskpack.Fact{Kind: taskpack.FactDestruction, Confirmation: confirmation}, b)
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"writ/internal/canon"
+	"writ/internal/docket"
 	"writ/internal/fault"
 	"writ/internal/harness"
 	"writ/internal/harness/gobench"
@@ -38,12 +40,37 @@ func (j *job) list(ctx context.Context, env *environment, s taskpack.Selection) 
 	for _, e := range plan {
 		cases[e.Case] = true
 	}
-	body, err := canon.Marshal(map[string]any{"schema": "writ.case-listing/v1", "commit": j.task.BaseHead, "plan": plan})
+	body, err := canon.Marshal(docket.Listing{Schema: docket.ListingSchema, Commit: j.task.BaseHead, Plan: plan})
 	if err != nil {
 		return done{}, err
 	}
 	ref, err := j.keepOutput(ctx, body)
 	return done{evidence: []string{ref}, note: fmt.Sprintf(": %d cases", len(cases))}, err
+}
+
+// listed is what the list step of the run found, when it was asked for the same
+// as the step s; else nil.
+func (j *job) listed(ctx context.Context, run taskpack.Run, s taskpack.PlanStep) ([]order.Entry, error) {
+	list, ok := j.plan.Step(taskpack.List)
+	if !ok || list.Profile != taskpack.ProfileBenchmarkList || !slices.Equal(list.Arguments, s.Arguments) {
+		return nil, nil
+	}
+	for _, state := range run.Steps {
+		if state.ID != list.ID || len(state.Evidence) != 1 {
+			continue
+		}
+		sum, err := canon.ParseRef("object-store", state.Evidence[0])
+		if err != nil {
+			return nil, err
+		}
+		raw, err := j.blob(ctx, sum, taskpack.MaxCandidate)
+		if err != nil {
+			return nil, err
+		}
+		l, err := docket.ParseListing(raw)
+		return l.Plan, err
+	}
+	return nil, nil
 }
 
 // plan1 asks the suites of a side for their cases.
@@ -82,8 +109,8 @@ func (j *job) precision(c *order.Calibration) order.Precision {
 
 // compare measures base and change against each other and judges. The gate's
 // answer decides nothing here: the verifier reads it.
-func (j *job) compare(ctx context.Context, env *environment, _ taskpack.CommandProfile, s taskpack.Selection) (done, error) {
-	m, err := j.measureSides(ctx, env, "compare", j.task.BaseHead, j.task.SourceHead, s)
+func (j *job) compare(ctx context.Context, env *environment, planned []order.Entry, s taskpack.Selection) (done, error) {
+	m, err := j.measureSides(ctx, env, taskpack.Compare, j.task.BaseHead, j.task.SourceHead, planned, s)
 	if err != nil {
 		return done{}, err
 	}
@@ -106,7 +133,7 @@ func (j *job) measure(ctx context.Context, env *environment, step, base, contend
 	if err != nil {
 		return judged{}, err
 	}
-	return j.measureSides(ctx, env, step, base, contender, selection)
+	return j.measureSides(ctx, env, step, base, contender, nil, selection)
 }
 
 // judged is a comparison with everything that it left behind.
@@ -123,7 +150,9 @@ type kept struct {
 }
 
 // measureSides builds both sides, runs them in rounds, and judges the results.
-func (j *job) measureSides(ctx context.Context, env *environment, step, base, contender string, s taskpack.Selection) (judged, error) {
+// What is planned was listed before, or is what the base has: a case that the
+// change lost is missing.
+func (j *job) measureSides(ctx context.Context, env *environment, step, base, contender string, planned []order.Entry, s taskpack.Selection) (judged, error) {
 	var sides [2]side
 	for i, commit := range []string{base, contender} {
 		var err error
@@ -131,16 +160,18 @@ func (j *job) measureSides(ctx context.Context, env *environment, step, base, co
 			return judged{}, err
 		}
 	}
-	plan, err := j.plan1(ctx, env, sides[0]) // the base says what is planned: a case that the change lost is missing
-	if err != nil {
-		return judged{}, err
+	if planned == nil {
+		var err error
+		if planned, err = j.plan1(ctx, env, sides[0]); err != nil {
+			return judged{}, err
+		}
 	}
 	n, err := j.comparisons(ctx, step)
 	if err != nil {
 		return judged{}, err
 	}
 	runKey := order.RunKey(j.task.Run, step, n+1)
-	orders, results, err := j.session(ctx, env, sides, runKey, step, order.Seed(j.task.Plan, n), plan)
+	orders, results, err := j.session(ctx, env, sides, runKey, step, order.Seed(j.task.Plan, n), planned)
 	if err != nil {
 		return judged{}, err
 	}
@@ -188,18 +219,17 @@ func (j *job) judge(ctx context.Context, orders []order.Order, results []result.
 		m.docs = append(m.docs, ledger.NewDocument{Kind: ledger.KindOrder, Ref: x.Ref(), RunID: run, Body: x.Raw()})
 	}
 	for _, r := range results {
-		m.docs = append(m.docs, ledger.NewDocument{Kind: ledger.KindResult, Ref: "result:" + r.Digest().String(), RunID: run, Body: r.Raw()})
+		m.docs = append(m.docs, ledger.NewDocument{Kind: ledger.KindResult, Ref: docket.ResultRef(r.Digest()), RunID: run, Body: r.Raw()})
 	}
-	if stored, err := j.unseen(ctx, j.workspace, []ledger.NewDocument{{Kind: ledger.KindGatePolicy, Ref: own("gate-policy:"+policy.Ref().SHA256, run), RunID: run, Body: policy.Raw()}}); err != nil {
+	if stored, err := j.unseen(ctx, j.workspace, []ledger.NewDocument{{Kind: ledger.KindGatePolicy, Ref: docket.PolicyRef(policy.Ref().SHA256, run), RunID: run, Body: policy.Raw()}}); err != nil {
 		return judged{}, err
 	} else {
 		m.docs = append(m.docs, stored...)
 	}
 	keep := func(kind string, body []byte) kept {
-		sum := canon.Sum(body)
-		d := ledger.NewDocument{Kind: kind, Ref: kind + ":" + sum.String(), RunID: run, Body: body}
+		d := bytesDocument(kind, run, body)
 		m.docs = append(m.docs, d)
-		return kept{d.Ref, sum}
+		return kept{d.Ref, canon.Sum(body)}
 	}
 	m.comparison = keep(ledger.KindComparison, o.Comparison.Canonical())
 	m.resultSet = keep(ledger.KindResultSet, o.ResultSet.Canonical())

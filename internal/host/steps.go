@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"writ/internal/canon"
+	"writ/internal/docket"
 	"writ/internal/fault"
 	"writ/internal/ledger"
 	"writ/internal/proposal"
@@ -40,7 +41,7 @@ func (j *job) perform(ctx context.Context, run taskpack.Run, s taskpack.PlanStep
 	j.Crash("started " + s.ID)
 	j.progress(ctx, s.ID, "step "+s.ID+" has begun", -1)
 
-	d, err := j.carryOut(ctx, env, s)
+	d, err := j.carryOut(ctx, env, run, s)
 	if ctx.Err() != nil {
 		return ctx.Err() // the next start records the step as unknown
 	}
@@ -63,7 +64,7 @@ type done struct {
 	note     string
 }
 
-func (j *job) carryOut(ctx context.Context, env *environment, s taskpack.PlanStep) (done, error) {
+func (j *job) carryOut(ctx context.Context, env *environment, run taskpack.Run, s taskpack.PlanStep) (done, error) {
 	switch s.Kind {
 	case taskpack.StepPatch:
 		return j.applyPatch(ctx)
@@ -82,7 +83,11 @@ func (j *job) carryOut(ctx context.Context, env *environment, s taskpack.PlanSte
 		case profile.Rounds == 0:
 			return j.list(ctx, env, selection)
 		default:
-			return j.compare(ctx, env, profile, selection)
+			planned, err := j.listed(ctx, run, s)
+			if err != nil {
+				return done{}, err
+			}
+			return j.compare(ctx, env, planned, selection)
 		}
 	default:
 		return done{}, fault.New(fault.Plan, "run step", "this host cannot carry out %s", s.Kind).With("refusal", string(taskpack.UnknownAction))
@@ -246,7 +251,7 @@ func (j *job) record(ctx context.Context, run taskpack.Run) error {
 		return err
 	}
 	b := batch{docs: []ledger.NewDocument{
-		{Kind: ledger.KindExperimentResult, Ref: "experiment-result:" + result.Digest(), RunID: j.task.Run, Body: result.Bytes},
+		{Kind: ledger.KindExperimentResult, Ref: docket.ExperimentRef(result.Digest()), RunID: j.task.Run, Body: result.Bytes},
 		{Kind: ledger.KindExecution, Ref: e.Ref, RunID: j.task.Run, Identity: e.Identity(), Body: e.Raw},
 	}}
 	j.task.Execution = e.Ref

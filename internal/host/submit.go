@@ -40,7 +40,7 @@ func (r *roots) add(run string, b landing.ProducerBody) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ref := own(producerRef(root), run)
+	ref := docket.ProducerRef(root, run)
 	if !slices.ContainsFunc(r.docs, func(d ledger.NewDocument) bool { return d.Ref == ref }) {
 		r.docs = append(r.docs, ledger.NewDocument{Kind: kind, Ref: ref, RunID: run, Body: v.Canonical()})
 	}
@@ -199,8 +199,11 @@ func (j *job) sourceProof(r *roots) error {
 
 // document keeps v under the digest of its canonical bytes.
 func document(kind, run string, v canon.Value) ledger.NewDocument {
-	body := v.Canonical()
-	return ledger.NewDocument{Kind: kind, Ref: kind + ":" + canon.Sum(body).String(), RunID: run, Body: body}
+	return bytesDocument(kind, run, v.Canonical())
+}
+
+func bytesDocument(kind, run string, body []byte) ledger.NewDocument {
+	return ledger.NewDocument{Kind: kind, Ref: docket.BytesRef(kind, body), RunID: run, Body: body}
 }
 
 func command() (*landing.Command, error) {

@@ -78,6 +78,9 @@ func ReleaseForMovedBase(s State, p MovedBaseParams, now time.Time) (Transition,
 	return w.finish(BaseMoved)
 }
 
+// MovedBaseSchema is the schema of MovedBaseEvidence.
+const MovedBaseSchema = "writ.base-moved-evidence/v1"
+
 // MovedBaseEvidence says on which base the merge of a qualified change gave
 // another tree.
 type MovedBaseEvidence struct {
@@ -93,7 +96,7 @@ type MovedBaseEvidence struct {
 }
 
 func (e *MovedBaseEvidence) shape(c *codec) {
-	c.constant("schema", "writ.base-moved-evidence/v1")
+	c.constant("schema", MovedBaseSchema)
 	c.repository("repository", &e.Repository)
 	c.base("protectedBase", &e.ProtectedBase)
 	c.root("stateRoot", &e.StateRoot)
