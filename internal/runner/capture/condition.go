@@ -209,18 +209,7 @@ func cpuTicks(text string) (all, idle, steal, switches float64, err error) {
 
 // heat reads the hottest sensor, and how often heat slowed a processor down.
 func (h Host) heat(r reading, s Snapshot) {
-	hottest, source, err := 0.0, "/sys/class/thermal", error(errAbsent)
-	for _, pattern := range []string{"/sys/class/thermal/thermal_zone*/temp", "/sys/class/hwmon/hwmon*/temp*_input"} {
-		for _, path := range h.glob(pattern) {
-			milli, readErr := h.number(path)
-			if readErr != nil {
-				continue // a sensor that is switched off
-			}
-			if c := float64(milli) / 1000; err != nil || c > hottest {
-				hottest, source, err = c, path, nil
-			}
-		}
-	}
+	hottest, source, err := h.Temperature(nil)
 	r.put("temperature.max", "Cel", source, hottest, err)
 
 	const pattern = "/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count"

@@ -85,7 +85,7 @@ func TestSystemOfAFullMachine(t *testing.T) {
 		"kernel.release": "6.9.0", "kernel.aslr": 2.0, "kernel.numa_balancing": "0", "clock.source": "tsc",
 		"os.name": "Debian GNU/Linux 12", "libc.version": "glibc 2.36",
 		"memory.total": 16303428.0 * 1024, "memory.thp": "madvise", "memory.thp_defrag": "(error)",
-		"cgroup.cpu_quota": 1.5, "cgroup.memory_max": 2147483648.0, "cpu.affinity": "0-3", "virtualization": "bare-metal",
+		"cgroup.cpu_quota": 1.5, "cgroup.memory_max": 2147483648.0, "cpu.affinity": "0-3", "virtualization": "bare-metal", "gpu.count": "(unavailable)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("system facts (-want +got):\n%s", diff)

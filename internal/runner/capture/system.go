@@ -20,7 +20,23 @@ func (h Host) System() Block {
 	h.limits(r)
 	kind, source := h.virtualisation()
 	r.put("virtualization", "", source, kind, nil)
+	n, source, err := h.devices()
+	r.put("gpu.count", "1", source, n, err)
 	return r.block
+}
+
+// Tuning reads those facts of System that somebody may change while a measurement
+// runs: how the clock rate is governed, and whether cores are shared.
+func (h Host) Tuning(when string) Block {
+	r := reading{when, Block{}}
+	h.frequency(r)
+	h.threading(r)
+	return r.block
+}
+
+func (h Host) threading(r reading) {
+	smt, err := h.flag("/sys/devices/system/cpu/smt/active")
+	r.put("cpu.smt", "", "/sys/devices/system/cpu/smt/active", smt, err)
 }
 
 func (h Host) processor(r reading) {
@@ -50,8 +66,7 @@ func (h Host) processor(r reading) {
 	r.put("cpu.logical_cores", "1", online, cores, err)
 	h.listed(r, "cpu.isolated", "/sys/devices/system/cpu/isolated")
 	h.word(r, "cpu.smt_control", "/sys/devices/system/cpu/smt/control")
-	smt, err := h.flag("/sys/devices/system/cpu/smt/active")
-	r.put("cpu.smt", "", "/sys/devices/system/cpu/smt/active", smt, err)
+	h.threading(r)
 }
 
 // word records a one-word file.
