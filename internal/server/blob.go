@@ -22,12 +22,12 @@ type blobInfo struct {
 // The workspace remembers that it has them: the bytes of one are not there for
 // another.
 func (s *Server) putBlob(x *exchange, r *http.Request) error {
-	if r.ContentLength > maxBlob {
-		return tooLarge(maxBlob)
+	in, err := x.body(maxBlob)
+	if err != nil {
+		return err
 	}
-	in := &telling{Reader: http.MaxBytesReader(x.ResponseWriter, r.Body, maxBlob)}
 	d, n, err := s.Blobs.Put(r.Context(), in)
-	if in.err != nil {
+	if in.err != nil { // the body did not arrive; not the disk that did not take it
 		return cut(in.err, maxBlob)
 	}
 	if err != nil {
@@ -40,21 +40,6 @@ func (s *Server) putBlob(x *exchange, r *http.Request) error {
 	x.WriteHeader(http.StatusCreated)
 	_ = json.NewEncoder(x).Encode(blobInfo{d.Hex(), n, canon.ObjectRef(d), canon.ArtifactRef(d)})
 	return nil
-}
-
-// telling remembers how reading failed, so that a body which did not
-// arrive is told from a disk that did not take it.
-type telling struct {
-	io.Reader
-	err error
-}
-
-func (c *telling) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // readers return it bare
-		c.err = err
-	}
-	return n, err
 }
 
 // getBlob serves bytes of unknown origin: as an attachment, never as a page.

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -34,7 +33,6 @@ type exchange struct {
 	token   *token // what by was authenticated with
 	control http.ResponseController
 	begun   bool // the status is on its way
-	body    timedBody
 }
 
 type exchangeKey struct{}
@@ -45,10 +43,6 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	h["X-Request-Id"] = []string{x.id}
 	h["X-Content-Type-Options"] = noSniff
 	_ = x.control.SetWriteDeadline(time.Time{}) // that of the answer before; not every writer has one
-	if r.Body != nil && r.Body != http.NoBody {
-		x.body = timedBody{ReadCloser: r.Body, x: x, from: time.Now()}
-		r.Body = &x.body
-	}
 	return x
 }
 
@@ -69,24 +63,6 @@ func (x *exchange) Write(b []byte) (int, error) {
 	x.begun = true
 	_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))
 	return x.ResponseWriter.Write(b)
-}
-
-// timedBody is a request body that has to arrive in time.
-type timedBody struct {
-	io.ReadCloser
-	x    *exchange
-	from time.Time
-	n    int64
-}
-
-func (b *timedBody) Read(p []byte) (int, error) {
-	_ = b.x.control.SetReadDeadline(b.from.Add(bodyGrace + time.Duration(b.n)*time.Second/bodyRate))
-	n, err := b.ReadCloser.Read(p)
-	b.n += int64(n)
-	if err != nil { // a deadline that stays would end the request while it is worked on
-		_ = b.x.control.SetReadDeadline(time.Time{})
-	}
-	return n, err
 }
 
 // rescue turns a panic of a handler into a problem document. When an answer has

@@ -39,12 +39,12 @@ func (p *Problem) ContentType(string) string { return problemType }
 // GetHeaders tells huma the headers that come with the status.
 func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
-	switch p.Status {
-	case http.StatusUnauthorized:
+	switch {
+	case p.Status == http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", `Bearer realm="writ"`)
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+	case p.Retry && (p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests):
 		h.Set("Retry-After", "1")
-	case http.StatusMethodNotAllowed:
+	case p.Status == http.StatusMethodNotAllowed:
 		h.Set("Allow", p.Data["allow"])
 	}
 	return h

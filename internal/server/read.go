@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,22 +17,57 @@ const bodyDepth = 32
 
 // read reads the body of the request, at most limit bytes.
 func (x *exchange) read(limit int64) ([]byte, error) {
-	n := x.r.ContentLength
-	if n > limit {
-		return nil, tooLarge(limit)
+	in, err := x.body(limit)
+	if err != nil {
+		return nil, err
 	}
-	if n == 0 || x.r.Body == nil {
-		return nil, nil
-	}
-	in := http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit)
-	if n < 0 {
+	if x.r.ContentLength < 0 {
 		raw, err := io.ReadAll(in)
 		return raw, cut(err, limit)
 	}
-	raw := make([]byte, n)
-	_, err := io.ReadFull(in, raw)
+	raw := make([]byte, x.r.ContentLength)
+	_, err = io.ReadFull(in, raw)
+	in.stop()
 	return raw, cut(err, limit)
 }
+
+// body is the body of the request; it ends with an error after limit bytes, and
+// when it comes too slowly. One that is announced to be larger is refused
+// before it is sent.
+func (x *exchange) body(limit int64) (*timedBody, error) {
+	if x.r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	return &timedBody{in: http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit), x: x, from: time.Now()}, nil
+}
+
+// timedBody is a request body that has to arrive in time. It stands beside the
+// request's own, which the HTTP server knows by its type.
+type timedBody struct {
+	in   io.Reader
+	x    *exchange
+	from time.Time
+	n    int64
+	err  error // what reading ended with, unless that was the end
+}
+
+// Read implements io.Reader.
+func (b *timedBody) Read(p []byte) (int, error) {
+	_ = b.x.control.SetReadDeadline(b.from.Add(bodyGrace + time.Duration(b.n)*time.Second/bodyRate))
+	n, err := b.in.Read(p)
+	b.n += int64(n)
+	if err != nil {
+		b.stop()
+	}
+	if err != nil && err != io.EOF { //nolint:errorlint // readers return it bare
+		b.err = err
+	}
+	return n, err
+}
+
+// stop lifts the deadline: one that stays would end the request while it is
+// worked on.
+func (b *timedBody) stop() { _ = b.x.control.SetReadDeadline(time.Time{}) }
 
 // cut says why a body did not arrive whole.
 func cut(err error, limit int64) error {

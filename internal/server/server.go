@@ -82,10 +82,12 @@ type Params struct {
 	Beat    time.Duration // between signs of life on an idle stream; 0: 15 s
 }
 
-// Server answers HTTP requests. Make it with New; it holds no goroutine of its own.
+// Server answers HTTP requests. Make it with New. It has one goroutine for each
+// workspace that somebody follows, and none otherwise.
 type Server struct {
 	Params
 	tokens   tokens
+	tails    tails
 	ids      requestIDs
 	routes   *routes
 	handler  http.Handler
@@ -98,7 +100,7 @@ func New(p Params) *Server {
 	if p.Beat == 0 {
 		p.Beat = 15 * time.Second
 	}
-	s := &Server{Params: p, ids: newRequestIDs()}
+	s := &Server{Params: p, ids: newRequestIDs(), tails: tails{store: p.Store}}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.routes = newRoutes(p.Version)
 	s.register(s.routes)

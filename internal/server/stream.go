@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -49,7 +48,10 @@ func (s *Server) stream(x *exchange, r *http.Request) error {
 	h.Set("X-Accel-Buffering", "no")
 	ctx, cancel := s.life(r.Context(), x.token)
 	defer cancel()
-	f := follower{s: s, workspace: x.by.Workspace, q: query, due: time.Now().Add(s.Beat), out: frames{x: x, buf: []byte("retry: 2000\n\n")}}
+	f := follower{s: s, workspace: x.by.Workspace, due: time.Now().Add(s.Beat), out: frames{x: x, buf: []byte("retry: 2000\n\n")}}
+	var leave func()
+	f.reader, f.tail, leave = s.tails.join(x.by.Workspace, query, page.Head)
+	defer leave()
 	f.follow(ctx, page)
 	return nil
 }
@@ -71,11 +73,12 @@ func (s *Server) life(ctx context.Context, t *token) (context.Context, context.C
 	}
 }
 
-// follower is one reader of a stream.
+// follower sends one reader what it has not seen.
 type follower struct {
 	s         *Server
 	workspace string
-	q         ledger.EventQuery // q.After is where the reader stands
+	reader    *reader // its q.After is where the reader stands
+	tail      *tail
 	out       frames
 	live      bool      // the reader was at the head once
 	due       time.Time // of the next mark, unless something is sent before
@@ -90,39 +93,40 @@ func (f *follower) follow(ctx context.Context, page ledger.EventPage) {
 				return
 			}
 		}
-		f.q.After = page.NextAfter
-		caughtUp := f.q.After >= page.Head
+		f.reader.q.After = page.NextAfter
+		caughtUp := page.NextAfter >= page.Head
 		if caughtUp && !f.live || !time.Now().Before(f.due) {
 			f.live = f.live || caughtUp
-			f.out.mark(f.q.After)
+			f.out.mark(page.NextAfter)
 		}
 		if f.flush() != nil || caughtUp && !f.await(ctx) {
 			return
 		}
+		var known bool
+		if page, known = f.tail.after(f.reader); known {
+			continue
+		}
 		var err error
-		if page, err = f.s.Store.Events(ctx, f.workspace, f.q); err != nil {
+		if page, err = f.s.Store.Events(ctx, f.workspace, f.reader.q); err != nil {
 			return // the reader reconnects and is told why
 		}
 	}
 }
 
-// await blocks until the log is beyond the reader, marking every beat. It
-// reports whether the stream goes on.
+// await blocks until something matches or a mark is due, and reports whether the
+// stream goes on.
 func (f *follower) await(ctx context.Context) bool {
-	for {
-		wait, cancel := context.WithDeadline(ctx, f.due)
-		_, err := f.s.Store.Wait(wait, f.workspace, f.q.After)
-		cancel()
-		switch {
-		case err == nil:
-			return true
-		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
-			return false
-		}
-		if f.out.mark(f.q.After); f.flush() != nil {
-			return false
-		}
+	beat := time.NewTimer(time.Until(f.due))
+	defer beat.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-f.tail.done:
+		return false
+	case <-f.reader.wake:
+	case <-beat.C:
 	}
+	return true
 }
 
 func (f *follower) flush() error {

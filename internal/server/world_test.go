@@ -61,7 +61,7 @@ var (
 // newWorld starts a server; change may replace parts of it.
 func newWorld(t testing.TB, change func(*server.Params)) *world {
 	t.Helper()
-	w := &world{t: t, log: &logbook{}, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}}
+	w := &world{t: t, log: &logbook{}, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, ExpectContinueTimeout: time.Minute}}}
 	dir := t.TempDir()
 	var err error
 	if w.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "writ.db")}); err != nil {
@@ -322,4 +322,22 @@ func (l *logbook) lines(t testing.TB, msg string) []map[string]any {
 		}
 	}
 	return out
+}
+
+// bulk appends n messages of about size bytes past the API, a few at a time.
+func (w *world) bulk(n, size int) {
+	w.t.Helper()
+	text := strings.Repeat("x", size)
+	var c ledger.Commit
+	for i := range n {
+		id := ident.New(ident.Event)
+		body := fmt.Sprintf(`{"actor":{"id":%q,"kind":"person"},"body":%q,"id":%q,"message_id":%q,"type":"message.posted","v":1,"workspace_id":%q}`, w.ann.ID, text, id, ident.New(ident.Message), w.ws)
+		c.Events = append(c.Events, ledger.NewEvent{ID: id, Type: journal.MessagePosted, Actor: w.ann.ID, Body: []byte(body)})
+		if len(c.Events) == 20 || i == n-1 {
+			c.Workspace = w.ws
+			_, err := w.store.Commit(w.t.Context(), c)
+			w.must(err)
+			c = ledger.Commit{}
+		}
+	}
 }
