@@ -22,6 +22,7 @@ type attempt struct {
 	ended     time.Time
 	condition capture.Block
 	stem      string // of the output files; "" when there are none
+	output    harness.Output
 	files     []kept // beside standard output and error
 	warnings  []string
 }
@@ -76,6 +77,7 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 		}
 		return attempt{}, err
 	}
+	a.output = out
 	a.ran, a.process, a.started, a.ended = true, out.Result, out.Result.Started, out.Result.Ended
 	a.condition = capture.Between(before, r.Host.Condition(result.After))
 	if a.files, err = keepExchange(c.invocation, a.stem, out); err != nil {
@@ -114,10 +116,7 @@ func (r *run) missed(c planned, reason, message string) attempt {
 
 // write makes the results of a case and puts each on disk as a whole.
 func (r *run) write(c planned, a attempt) ([]result.Result, error) {
-	artifacts, err := r.artifactsOf(c, a)
-	if err != nil {
-		return nil, err
-	}
+	artifacts := r.artifactsOf(c, a)
 	var files []string
 	var results []result.Result
 	for _, e := range c.entries {

@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 
+	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/harness"
 	"writ/internal/order"
@@ -24,22 +26,28 @@ func writeFile(path string, data []byte) (err error) {
 			err = fault.Wrap(err, fault.Internal, "write file", "cannot write %s", path)
 		}
 	}()
-	f, err := os.CreateTemp(filepath.Dir(path), ".writing-*")
+	name := filepath.Join(filepath.Dir(path), ".writing-"+filepath.Base(path))
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) { // left by a process that died
+		if err = os.Remove(name); err == nil {
+			f, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(f.Name())
+			os.Remove(name)
 		}
 	}()
 	if _, err := f.Write(data); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
+	if err := f.Close(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return os.Rename(name, path)
 }
 
 // fileSum returns the hex SHA-256 of a file.
@@ -63,6 +71,7 @@ func fileURI(path string) string {
 // kept is a file of a case that its results point to.
 type kept struct {
 	kind, media, path string
+	sum               string // hex SHA-256
 }
 
 // keepExchange writes down what went through the exchange directory of a case:
@@ -71,7 +80,7 @@ func keepExchange(inv harness.Invocation, stem string, out harness.Output) ([]ke
 	var files []kept
 	keep := func(f harness.File, b []byte) error {
 		path := stem + "." + f.Name
-		files = append(files, kept{f.Kind, f.MediaType, path})
+		files = append(files, kept{f.Kind, f.MediaType, path, canon.Sum(b).Hex()})
 		return writeFile(path, b)
 	}
 	for _, f := range inv.Inputs {
@@ -97,7 +106,7 @@ func keepExchange(inv harness.Invocation, stem string, out harness.Output) ([]ke
 // artifactsOf lists the files that a case's results point to: the order, the
 // program, and what the program wrote. Its standard output is the harness's native
 // output when the harness has no file for that.
-func (r *run) artifactsOf(c planned, a attempt) ([]result.Artifact, error) {
+func (r *run) artifactsOf(c planned, a attempt) []result.Artifact {
 	name := filepath.Join(r.Dir, r.order.FileName())
 	out := []result.Artifact{
 		{Kind: result.ArtifactOrder, MediaType: "application/json", URI: fileURI(name), SHA256: r.order.Digest().Hex(), Schema: order.SchemaVersion},
@@ -108,19 +117,16 @@ func (r *run) artifactsOf(c planned, a attempt) ([]result.Artifact, error) {
 		})
 	}
 	if a.stem == "" {
-		return out, nil
+		return out
 	}
+	stdout, stderr := canon.Sum(a.output.Stdout).Hex(), canon.Sum(a.output.Stderr).Hex()
 	files := a.files
 	if len(c.invocation.Outputs) == 0 {
-		files = append(files, kept{result.ArtifactNative, "text/plain", a.stem + ".stdout"})
+		files = append(files, kept{result.ArtifactNative, "text/plain", a.stem + ".stdout", stdout})
 	}
-	files = append(files, kept{result.ArtifactStdout, "text/plain", a.stem + ".stdout"}, kept{result.ArtifactStderr, "text/plain", a.stem + ".stderr"})
+	files = append(files, kept{result.ArtifactStdout, "text/plain", a.stem + ".stdout", stdout}, kept{result.ArtifactStderr, "text/plain", a.stem + ".stderr", stderr})
 	for _, f := range files {
-		sum, err := fileSum(f.path)
-		if err != nil {
-			return nil, fault.Wrap(err, fault.Internal, "write results", "output of %s is gone", c.name)
-		}
-		out = append(out, result.Artifact{Kind: f.kind, MediaType: f.media, URI: fileURI(f.path), SHA256: sum})
+		out = append(out, result.Artifact{Kind: f.kind, MediaType: f.media, URI: fileURI(f.path), SHA256: f.sum})
 	}
-	return out, nil
+	return out
 }
