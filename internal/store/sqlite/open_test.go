@@ -247,7 +247,7 @@ func TestLogStartsAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "writ.db")
 	s := open(t, path)
-	const size, count = 1 << 20, 96
+	const size, count = 1 << 20, 48
 	for i := range count {
 		_, err := s.Commit(t.Context(), ledger.Commit{Workspace: "ws", Documents: []ledger.NewDocument{{
 			Kind: ledger.KindPatch, Ref: fmt.Sprint(i), Body: bytes.Repeat([]byte{byte(i)}, size),

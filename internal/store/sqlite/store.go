@@ -60,6 +60,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := touch(path); err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "open store", "cannot use %s", path)
 	}
+	useDataSync()
 	if o.Now == nil {
 		o.Now = time.Now
 	}
