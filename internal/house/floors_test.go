@@ -32,6 +32,7 @@ var rooms = []room{
 	{"internal/result", 3, "measurement results, each of one order", []string{"internal/order"}},
 	{"internal/policy", 3, "what an environment must be like", []string{"internal/order", "internal/result"}},
 	{"internal/verdict", 3, "judging the results of orders", []string{"internal/order", "internal/result"}},
+	{"internal/verdict/render", 3, "judgements in the formats of other tools", []string{"internal/verdict", "internal/result"}},
 	{"internal/landing", 3, "who may land", nil},
 
 	{"internal/blob", 4, "kept bytes", nil},

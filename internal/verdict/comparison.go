@@ -103,7 +103,11 @@ func (j *judgement) documents() (Outcome, error) {
 	if err != nil {
 		return Outcome{}, inDocument(err, "verdict")
 	}
-	return Outcome{Comparison: compared, ResultSet: set, Verdict: v, Document: doc}, nil
+	samples := make([][2][]float64, len(j.words))
+	for i, m := range j.words {
+		samples[i] = m.samples
+	}
+	return Outcome{Comparison: compared, ResultSet: set, Verdict: v, Document: doc, Samples: samples}, nil
 }
 
 func inDocument(err error, name string) error {

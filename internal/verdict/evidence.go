@@ -105,6 +105,7 @@ type measured struct {
 	baseline, contender float64
 	sd, robust          float64
 	pSlower, pFaster    float64
+	samples             [2][]float64
 }
 
 // measure judges n complete rounds, base[i] and cont[i] being the centres of the

@@ -45,6 +45,11 @@ type Outcome struct {
 	ResultSet  canon.Value // writ.result-set/v1
 	Verdict    canon.Value // writ.verdict/v1
 	Document   Document    // the verdict, typed
+
+	// Samples are the values that the rows rest on, beside Document.Rows: of the
+	// baseline and of the contender, in the order of rounds. Empty for rows that
+	// were not measured.
+	Samples [][2][]float64
 }
 
 // Judge compares the two sides of one run key. Evidence that breaks an invariant
@@ -204,6 +209,7 @@ func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
 	if len(base) > 0 {
 		m = sc.measure(base, cont, row.Measure, row.Direction, t)
 	}
+	m.samples = [2][]float64{base, cont}
 	m.identical = u.identical(j.params.Profile)
 	m.need = NeedRounds(2, p.Alpha)
 	if row.Gating {

@@ -60,27 +60,34 @@ func medianEstimator() result.Estimator {
 	return result.Estimator{Name: string(result.Median), MethodVersion: "benchx/median/v1", InputLevel: "observations"}
 }
 
-// JudgeRelative compares by the paired-relative rule and returns a comparison
-// document 0.1.0. Broken invariants are in the document, which has no units then;
+// Relative is a comparison by the paired-relative rule.
+type Relative struct {
+	Comparison canon.Value    // comparison document 0.1.0
+	Samples    [][2][]float64 // what was judged, beside the document's units
+
+	doc comparison
+}
+
+// JudgeRelative compares by the paired-relative rule. Broken invariants are in the document, which has no units then;
 // an error means that there are no results (fault.Nothing), that the baseline is
 // not exactly one side (fault.Incomparable), or that the parameters make no sense
 // (fault.Usage).
-func JudgeRelative(p RelativeParams) (canon.Value, error) {
+func JudgeRelative(p RelativeParams) (Relative, error) {
 	if err := p.complete(); err != nil {
-		return canon.Value{}, err
+		return Relative{}, err
 	}
 	r, err := newRelative(p)
 	if err != nil {
-		return canon.Value{}, err
+		return Relative{}, err
 	}
 	if r.invariants() {
 		r.judge()
 	}
 	v, err := canon.From(r.doc)
 	if err != nil {
-		return canon.Value{}, inDocument(err, "comparison")
+		return Relative{}, inDocument(err, "comparison")
 	}
-	return v, nil
+	return Relative{Comparison: v, Samples: r.samples, doc: r.doc}, nil
 }
 
 func (p *RelativeParams) complete() error {
@@ -112,6 +119,7 @@ type relative struct {
 	results []*result.Result
 	values  []string // of the varying path, one per result
 	doc     comparison
+	samples [][2][]float64 // beside doc.Units
 }
 
 // judge fills in units, missing and exclusions.
@@ -178,7 +186,7 @@ func (r *relative) unit(u *unit) {
 		out.Effect, out.Noise, out.Threshold = &effect, &noise, &threshold
 		out.Verdict = relativeWord(effect, threshold, quantity.Direction)
 	}
-	r.doc.Units = append(r.doc.Units, out)
+	r.doc.Units, r.samples = append(r.doc.Units, out), append(r.samples, [2][]float64{base, cont})
 }
 
 // pairUp returns the estimates of both sides of every complete round, in the

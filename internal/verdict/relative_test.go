@@ -41,10 +41,11 @@ func relatively(t testing.TB, r *run, change ...func(*RelativeParams)) canon.Val
 	for _, c := range change {
 		c(&p)
 	}
-	v, err := JudgeRelative(p)
+	judged, err := JudgeRelative(p)
 	if err != nil {
 		t.Fatal(err)
 	}
+	v := judged.Comparison
 	if err := schema.Validate(schema.ComparisonDocument, v); err != nil {
 		t.Errorf("%v\n%s", err, v.Canonical())
 	}
@@ -194,13 +195,13 @@ func TestPairedRelativePairsByRound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	effect, _ := first.At("/units/0/effect")
+	effect, _ := first.Comparison.At("/units/0/effect")
 	x, _ := effect.Float()
 	near(t, "effect", x, .1, 1e-12)
 	rng := rand.New(rand.NewPCG(1, 9))
 	for range 10 {
 		rng.Shuffle(len(p.Results), func(i, j int) { p.Results[i], p.Results[j] = p.Results[j], p.Results[i] })
-		if again, err := JudgeRelative(p); err != nil || !canon.Equal(first, again) {
+		if again, err := JudgeRelative(p); err != nil || !canon.Equal(first.Comparison, again.Comparison) {
 			t.Fatalf("another order of arrival, another document: %v", err)
 		}
 	}

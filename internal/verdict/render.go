@@ -3,38 +3,87 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
-// Render writes a verdict as a table for a terminal: plain text, no meaning by
-// colour, ~ for no difference that matters and ? for what is not known. Every
-// warning is below the table.
-func Render(d Document) string {
+// Render writes a verdict as a table for a terminal.
+func Render(d Document) string { return d.Report().Table() }
+
+// Table writes a report for a terminal: plain text, no meaning by colour, ~ for no
+// difference that matters and ? for what is not known. Every warning is below the
+// table.
+func (r Report) Table() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "case\tquantity\tbase\tcontender\tchange\tinterval\tn\tverdict")
-	for _, r := range d.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Quantity,
-			amount(r.Baseline, r.Unit), amount(r.Contender, r.Unit), r.effectText(), r.intervalText(), r.roundsText(), r.verdictText())
+	for _, line := range r.Cells() {
+		fmt.Fprintln(w, strings.Join(line, "\t"))
 	}
 	_ = w.Flush() // the builder does not fail
-	fmt.Fprintf(&b, "\n%s: %s; intervals at level %s or more, %s over %d gating rows, policy %s %s",
-		d.RunKey, d.Overall, percent(1-d.Method.Alpha), d.Method.Multiplicity, d.Method.Family, d.Policy.Name, d.Policy.Version)
-	if d.Method.Schedule != "" {
-		fmt.Fprintf(&b, ", schedule %s", d.Method.Schedule)
-	}
-	b.WriteString("\n")
-	for _, f := range d.Failed {
-		fmt.Fprintf(&b, "failed: %s\n", f.text())
-	}
-	for _, r := range d.Rows {
-		for _, n := range r.Warnings {
-			fmt.Fprintf(&b, "warning: %s %s: %s\n", r.name(), r.Quantity, n.text())
-		}
+	b.WriteString("\n" + r.Summary() + "\n")
+	for _, line := range r.Remarks() {
+		b.WriteString(line + "\n")
 	}
 	return b.String()
+}
+
+// Cells are the table as text, the head first.
+func (r Report) Cells() [][]string {
+	out := [][]string{{"case", "quantity", "base", "contender", "change", "interval", "n", "verdict"}}
+	if r.single() {
+		out[0] = []string{"case", "quantity", "median", "interval", "n", "verdict"}
+	}
+	for _, row := range r.Rows {
+		if r.single() {
+			out = append(out, []string{row.Case, row.Quantity, row.Before(), row.Range(), row.Rounds(), row.Text})
+			continue
+		}
+		out = append(out, []string{row.Case, row.Quantity, row.Before(), row.After(), row.Change(), row.Range(), row.Rounds(), row.Text})
+	}
+	return out
+}
+
+// single reports whether nothing is compared.
+func (r Report) single() bool {
+	return len(r.Rows) > 0 && !slices.ContainsFunc(r.Rows, func(x ReportRow) bool { return x.Measure != "" })
+}
+
+// Summary is the whole in one line.
+func (r Report) Summary() string {
+	line := r.RunKey
+	if r.Word != "" {
+		line += ": " + r.Word
+	}
+	return line + "; " + r.Settings
+}
+
+// Remarks are the lines below a table: what failed, every warning, and what was
+// left out.
+func (r Report) Remarks() (out []string) {
+	for _, f := range r.Failed {
+		out = append(out, "failed: "+f)
+	}
+	for _, row := range r.Rows {
+		for _, n := range row.Notes() {
+			out = append(out, "warning: "+row.Case+" "+row.Quantity+": "+n)
+		}
+	}
+	for _, e := range r.Exclusions {
+		out = append(out, "excluded: "+e)
+	}
+	return out
+}
+
+// settings say what the words depend on.
+func (d Document) settings() string {
+	s := fmt.Sprintf("intervals at level %s or more, %s over %d gating rows, policy %s %s",
+		percent(1-d.Method.Alpha), d.Method.Multiplicity, d.Method.Family, d.Policy.Name, d.Policy.Version)
+	if d.Method.Schedule != "" {
+		s += ", schedule " + d.Method.Schedule
+	}
+	return s
 }
 
 // RenderGate writes a gate's answer for a terminal.
@@ -146,7 +195,7 @@ var scaleOf = map[string][]struct {
 // amount writes a value with its unit and four significant digits; ? when there
 // is none.
 func amount(x *float64, unit string) string {
-	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
+	if !finite(x) {
 		return "?"
 	}
 	steps := scaleOf[unit]

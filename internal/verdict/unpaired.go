@@ -60,6 +60,7 @@ func (j *judgement) apart(sc *scale, row *Row, u *unit, centre result.Centre, t 
 		return m
 	}
 	m = sc.measureApart(base, cont, row.Measure, row.Direction, t)
+	m.samples = values
 	m.need = needApart(1, sc.alpha)
 	if row.Gating {
 		m.need = needApart(j.family, sc.alpha)

@@ -1,0 +1,166 @@
+package verdict
+
+import (
+	"math"
+	"slices"
+
+	"writ/internal/canon"
+)
+
+// Report is a judgement made ready to be shown: every format tells the same
+// things, and none leaves out a warning.
+type Report struct {
+	RunKey     string
+	Method     string // name and version
+	Settings   string // what else the words depend on, for people
+	Word       string // the whole in one word; "" when there is none
+	Baseline   string // "" when nothing is compared
+	Contender  string
+	Rows       []ReportRow
+	Failed     []string // conditions that do not hold
+	Exclusions []string // results that count for nothing
+	Gate       *GateAnswer
+}
+
+// ReportRow is one case and quantity.
+type ReportRow struct {
+	Case       string // with its parameters
+	Workload   string
+	Parameters map[string]canon.Value
+	Quantity   string
+	Unit       string
+	Direction  string
+
+	Word   string // the verdict, unadorned
+	Text   string // the verdict as people read it: ~ for no difference that matters, ? for what is not known, reasons in brackets
+	Reason string
+	Hint   string
+	Gating bool
+	Answer Answer // of the gate about this row; "" without a gate or for a row that does not gate
+
+	Measure             string   // Ratio, Difference, or "" when nothing is compared
+	Baseline, Contender *float64 // in the unit; for a single run Baseline is the estimate
+	Effect              *float64
+	Interval            []float64 // of the effect; of the estimate when nothing is compared
+	Level               *float64
+	Threshold, Floor    float64
+	P                   *float64 // adjusted where the row gates, beyond the threshold towards slower
+	N, Dropped          int
+	Warnings            []Note
+
+	Samples [2][]float64 // values that were judged: of the baseline, of the contender; in the order of rounds
+}
+
+// Marks of words that are no clear yes.
+const (
+	MarkSame    = "~"
+	MarkUnknown = "?"
+)
+
+// Report makes a judgement ready to be shown, with the values it rests on.
+func (o Outcome) Report() Report {
+	r := o.Document.Report()
+	for i := range r.Rows {
+		if i < len(o.Samples) {
+			r.Rows[i].Samples = o.Samples[i]
+		}
+	}
+	r.Baseline, r.Contender = o.Comparison.Str("baseline"), o.Comparison.Str("contender")
+	excluded, _ := o.Comparison.Get("exclusions")
+	r.Exclusions = exclusionTexts(excluded)
+	return r
+}
+
+func exclusionTexts(v canon.Value) (out []string) {
+	for _, e := range v.Elems() {
+		ref, _ := e.Get("result")
+		out = append(out, ref.Str("ingest_key")+" of "+ref.Str("producer")+": "+e.Str("reason"))
+	}
+	return out
+}
+
+// Report makes a verdict ready to be shown.
+func (d Document) Report() Report {
+	r := Report{RunKey: d.RunKey, Method: d.Method.Name + " " + d.Method.Version, Settings: d.settings(), Word: string(d.Overall)}
+	for _, f := range d.Failed {
+		r.Failed = append(r.Failed, f.text())
+	}
+	for _, row := range d.Rows {
+		p := row.PHolm
+		if p == nil {
+			p = row.PSlower
+		}
+		r.Rows = append(r.Rows, ReportRow{
+			Case: row.name(), Workload: row.Workload, Parameters: row.Parameters, Quantity: row.Quantity, Unit: row.Unit, Direction: row.Direction,
+			Word: string(row.Verdict), Text: row.verdictText(), Reason: row.Reason, Hint: row.Hint, Gating: row.Gating, Measure: row.Measure,
+			Baseline: row.Baseline, Contender: row.Contender, Effect: row.Effect, Interval: row.Interval, Level: row.Level,
+			Threshold: row.Threshold, Floor: row.Floor, P: p, N: row.N, Dropped: row.Dropped, Warnings: row.Warnings,
+		})
+	}
+	return r
+}
+
+// WithGate adds the answer of a gate, for the whole and for every row that gates.
+func (r Report) WithGate(p GatePolicy, a GateAnswer) Report {
+	r.Gate, r.Rows = &a, slices.Clone(r.Rows)
+	for i, row := range r.Rows {
+		if row.Gating {
+			r.Rows[i].Answer = p.answer(Row{Verdict: Word(row.Word), Warnings: row.Warnings})
+		}
+	}
+	return r
+}
+
+// Mark is the sign in front of a word that is no clear yes; "" for others.
+func (r ReportRow) Mark() string {
+	switch r.Word {
+	case string(NoDifference), string(Identical), NoChange:
+		return MarkSame
+	case string(Invalid), string(Underpowered), string(Inconclusive), Indeterminate:
+		return MarkUnknown
+	}
+	return ""
+}
+
+// row is the part of a report's row that texts are made from.
+func (r ReportRow) row() Row {
+	return Row{Unit: r.Unit, Measure: r.Measure, Effect: r.Effect, Interval: r.Interval, Level: r.Level, N: r.N, Dropped: r.Dropped}
+}
+
+// Change is the effect with its unit, "?" when it is not known.
+func (r ReportRow) Change() string {
+	if r.Measure == "" {
+		return ""
+	}
+	return r.row().effectText()
+}
+
+// Range is the interval with the level that it attains, "?" when it is infinite.
+func (r ReportRow) Range() string {
+	if r.Measure == "" && len(r.Interval) == 2 && r.Level != nil {
+		return "[" + amount(&r.Interval[0], r.Unit) + ", " + amount(&r.Interval[1], r.Unit) + "] " + percent(*r.Level)
+	}
+	return r.row().intervalText()
+}
+
+// Rounds says how many rounds count, and of how many.
+func (r ReportRow) Rounds() string { return r.row().roundsText() }
+
+// Before and After are the medians of both sides with their unit, "?" when not
+// known.
+func (r ReportRow) Before() string { return amount(r.Baseline, r.Unit) }
+
+// After is the contender's median; see Before.
+func (r ReportRow) After() string { return amount(r.Contender, r.Unit) }
+
+// Notes lists the warnings as text.
+func (r ReportRow) Notes() []string {
+	out := make([]string, len(r.Warnings))
+	for i, n := range r.Warnings {
+		out[i] = n.text()
+	}
+	return out
+}
+
+// finite reports whether x is there and a number.
+func finite(x *float64) bool { return x != nil && !math.IsNaN(*x) && !math.IsInf(*x, 0) }
