@@ -171,7 +171,8 @@ type Provenance struct {
 const (
 	InfoWorkOrder  = "workorder_ref" // "sha256:" and the hex digest of the order
 	InfoDomainHash = "workorder_domain_sha256"
-	InfoPlanEntry  = "plan_entry" // id of the planned entry
+	InfoPolicyHash = "policy_domain_sha256" // of the environment policy
+	InfoPlanEntry  = "plan_entry"           // id of the planned entry
 	InfoRequester  = "requester"
 	InfoReason     = "reason"
 	InfoMessage    = "message" // text of the harness for a failure
@@ -199,6 +200,7 @@ type Reference struct {
 // Kinds of artifact.
 const (
 	ArtifactOrder  = "work-order"
+	ArtifactPolicy = "environment-policy"
 	ArtifactTarget = "target" // the very file that was executed: equal digests on both sides need no statistics
 	ArtifactNative = "native-output"
 	ArtifactStdout = "stdout"

@@ -8,6 +8,7 @@ import (
 
 	"writ/internal/fault"
 	"writ/internal/harness"
+	"writ/internal/policy"
 	"writ/internal/result"
 	"writ/internal/runner/capture"
 	"writ/internal/runner/proc"
@@ -21,7 +22,8 @@ type attempt struct {
 	started   time.Time
 	ended     time.Time
 	condition capture.Block
-	stem      string // of the output files; "" when there are none
+	noted     capture.Block // beside condition, for the policy
+	stem      string        // of the output files; "" when there are none
 	output    harness.Output
 	files     []kept // beside standard output and error
 	warnings  []string
@@ -54,8 +56,8 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 	switch {
 	case ctx.Err() != nil:
 		return attempt{}, fault.Wrap(ctx.Err(), fault.Cancelled, "run order", "stopped")
-	case r.spoilt != "":
-		return r.missed(c, reasonLeftover, r.spoilt), nil
+	case r.barred.reason != "":
+		return r.missed(c, r.barred.reason, r.barred.message), nil
 	case c.suite < 0:
 		return r.missed(c, result.ReasonNoOutput, "no suite holds the case"), nil
 	case left <= 0:
@@ -65,9 +67,14 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 			return r.missed(c, result.ReasonTarget, what), nil
 		}
 	}
+	if why := r.proveAffinity(ctx); why != "" && ctx.Err() == nil {
+		return r.missed(c, policy.Failure{Check: policy.CPUAffinity}.Token(), why), nil
+	}
 	a := attempt{stem: filepath.Join(r.artifacts, fmt.Sprintf("%04d", c.index))}
 	before := r.Host.Condition(result.Before)
+	stop := r.watch(&a)
 	out, err := r.launch(ctx, c.invocation, a.stem, min(limit, left))
+	stop()
 	if err != nil {
 		if fault.CodeOf(err) == fault.Target {
 			e, _ := fault.As(err)
@@ -91,11 +98,12 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 	default:
 		a.reading = r.harness.Read(r.found[c.suite], c.name, r.order.Precision, c.quantities(), out)
 	}
+	r.review(c, &a)
 	if len(out.Result.Strays) > 0 {
 		a.warnings = append(a.warnings, "stray-processes")
 	}
 	if out.Result.Survivors > 0 {
-		r.spoilt = fmt.Sprintf("%d processes of %s cannot be killed", out.Result.Survivors, c.name)
+		r.barred = barred{reasonLeftover, fmt.Sprintf("%d processes of %s cannot be killed", out.Result.Survivors, c.name)}
 	}
 	return a, nil
 }

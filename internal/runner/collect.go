@@ -75,7 +75,7 @@ func (s suites) ask(ctx context.Context, c order.Collector, stem string) (v cano
 		limit = seconds(c.TimeoutS)
 	}
 	r, err := s.Place.Run(ctx, proc.Command{
-		Argv: append([]string{program}, c.Command[1:]...), Dir: s.found[0].Dir, Env: s.environ,
+		Argv: append(s.regime.launched([]string{program}), c.Command[1:]...), Dir: s.found[0].Dir, Env: s.environ,
 		Stdout: out, OutputLimit: collectorOutput, Timeout: limit,
 	})
 	switch {

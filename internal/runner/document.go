@@ -73,7 +73,10 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 		},
 	}
 	d.Coordinates.Environment.Condition = a.condition
-	d.ObservedContext = observed(r.context, a.condition)
+	d.ObservedContext = observed(r.context, a.condition, r.noticed(a))
+	if cpus := r.regime.settings.CPUs; cpus != "" {
+		d.Coordinates.ResourceSelection = canon.MustFrom(map[string]string{"cpus": cpus})
+	}
 	if w := mergeTokens(r.warnings, a.reading.Warnings, a.warnings); len(w) > 0 {
 		d.Quality = &result.Quality{Warnings: w}
 	}
@@ -94,9 +97,14 @@ func observations(m harness.Measured) []result.Observation {
 	return out
 }
 
-// observed adds the load at the start to the facts for older readers.
-func observed(facts map[string]canon.Value, condition capture.Block) canon.Value {
+// observed adds the load at the start to the facts for older readers, and what the
+// policy is about.
+func observed(facts map[string]canon.Value, condition capture.Block, noticed map[string]canon.Value) canon.Value {
 	out := maps.Clone(facts)
+	if out == nil {
+		out = map[string]canon.Value{}
+	}
+	maps.Copy(out, noticed)
 	if load := condition["load.avg_1m"]; load.Status == result.SeenOK {
 		out["load_avg_1m"] = load.Value
 	}
@@ -146,6 +154,7 @@ func (r *run) comparison(su harness.Suite) canon.Value {
 	for _, name := range slices.Sorted(maps.Keys(su.Protocol)) {
 		protocol = protocol.With(name, su.Protocol[name])
 	}
+	protocol = r.regime.protocol(protocol)
 	if r.order.Schedule != nil {
 		protocol = protocol.With("schedule", canon.MustFrom(r.order.Schedule))
 	}
@@ -192,6 +201,9 @@ func (r *run) info(e order.Entry, a attempt, m harness.Measured) map[string]cano
 	info[result.InfoDomainHash] = canon.StringOf(r.order.DomainHash().Hex())
 	info[result.InfoPlanEntry] = canon.StringOf(e.ID)
 	info[result.InfoRequester] = canon.MustFrom(r.order.Requester)
+	if r.regime.named {
+		info[result.InfoPolicyHash] = canon.StringOf(r.regime.policy.Hash().Hex())
+	}
 	if r.order.Reason != "" {
 		info[result.InfoReason] = canon.StringOf(r.order.Reason)
 	}

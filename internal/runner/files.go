@@ -14,6 +14,7 @@ import (
 	"writ/internal/fault"
 	"writ/internal/harness"
 	"writ/internal/order"
+	"writ/internal/policy"
 	"writ/internal/result"
 )
 
@@ -114,6 +115,11 @@ func (r *run) artifactsOf(c planned, a attempt) []result.Artifact {
 	if c.suite >= 0 && !r.found[c.suite].Shared {
 		out = append(out, result.Artifact{
 			Kind: result.ArtifactTarget, MediaType: "application/octet-stream", URI: fileURI(r.found[c.suite].Program), SHA256: r.targets[c.suite].sha256,
+		})
+	}
+	if r.regime.named {
+		out = append(out, result.Artifact{
+			Kind: result.ArtifactPolicy, MediaType: "application/json", URI: fileURI(r.policyFile()), SHA256: canon.Plain(r.regime.policy.Value()).Hex(), Schema: policy.Schema,
 		})
 	}
 	if a.stem == "" {

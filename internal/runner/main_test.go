@@ -113,6 +113,14 @@ func paramsFor(t *testing.T, o order.Order) Params {
 	return Params{Order: o, Dir: filepath.Join(t.TempDir(), "results"), Harnesses: harness.Set{scripts{}, gobench.Adapter{Processors: 2}}}
 }
 
+// sampleOf is the sample as a checkout.
+func sampleOf(t *testing.T) harnesstest.Sample {
+	t.Helper()
+	s := harnesstest.New(t)
+	s.Commit(t)
+	return s
+}
+
 // goOrder is an order for the sample's benchmarks.
 func goOrder(s harnesstest.Sample, filter string, change func(*order.BuildParams)) order.BuildParams {
 	p := order.BuildParams{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ type run struct {
 	suites
 	order       order.Order
 	identity    capture.Identity
+	system      capture.Block
 	environment result.Environment // without conditions
 	context     map[string]canon.Value
 	warnings    []string // for every result
@@ -33,7 +35,7 @@ type run struct {
 	account     account
 	report      Report
 	busy        time.Duration // spent on this order so far
-	spoilt      string        // why later cases cannot be measured any more; "" when they can
+	barred      barred
 }
 
 // planned is one case with all its entries.
@@ -78,6 +80,9 @@ func accept(ctx context.Context, p Params) (*run, error) {
 		return nil, err
 	}
 	if err := r.survey(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.uphold(ctx); err != nil {
 		return nil, err
 	}
 	r.busy = p.Now().Sub(started)
@@ -181,10 +186,9 @@ func (r *run) identify(ctx context.Context) (err error) {
 func (r *run) survey(ctx context.Context) error {
 	r.environment = r.Host.Machine()
 	system := map[string]canon.Value{}
-	block := r.Host.System()
-	for name, o := range r.Place.Facts() {
-		block[name] = o
-	}
+	r.system = r.Host.System()
+	block := maps.Clone(r.system)
+	maps.Copy(block, r.Place.Facts())
 	for name, o := range block {
 		system[name] = canon.MustFrom(o)
 	}
@@ -225,6 +229,11 @@ func (r *run) open() error {
 	}
 	if err := writeFile(filepath.Join(r.Dir, r.order.FileName()), r.order.Value().Canonical()); err != nil {
 		return err
+	}
+	if r.regime.named {
+		if err := writeFile(r.policyFile(), r.regime.policy.Value().Canonical()); err != nil {
+			return err
+		}
 	}
 	r.report.Order = r.order
 	r.account = newAccount(r)

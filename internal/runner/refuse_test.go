@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRawRefusals are orders that only a document can spell.
+// TestRawRefusals are orders that only a document can spell; no policy is known.
 func TestRawRefusals(t *testing.T) {
 	t.Parallel()
 	s := harnesstest.New(t)

@@ -18,6 +18,7 @@ import (
 	"writ/internal/fault"
 	"writ/internal/harness"
 	"writ/internal/order"
+	"writ/internal/policy"
 	"writ/internal/result"
 	"writ/internal/runner/capture"
 )
@@ -28,6 +29,7 @@ type Params struct {
 	Dir       string      // where results go; made when absent
 	Harnesses harness.Set // the adapters of this build
 	Place     Place       // nil: a place of its own on this machine, without containment
+	Policies  policy.Set  // environment policies that orders may name
 	Slot      *int        // position over all orders of a comparison; nil outside of one
 
 	AllowCollectors bool             // run commands that come with the order

@@ -75,7 +75,7 @@ func (s Session) Run(ctx context.Context) (SessionReport, error) {
 	}
 	out.Plan = first.order.Plan
 	total := 2 * s.Rounds * len(first.cases)
-	counts := slices.Contains(first.harness.Capabilities().Calibration, order.Fixed)
+	counts := slices.Contains(first.harness.Capabilities().Calibration, order.Fixed) && first.barred.reason == ""
 	if s.SampleSeconds > 0 && counts {
 		total += len(first.cases)
 	}

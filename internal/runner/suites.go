@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 type suites struct {
 	Params
 	harness harness.Harness
+	regime  regime
 	found   []harness.Suite
 	environ []string // of every program of the order
 }
@@ -37,8 +39,12 @@ func find(ctx context.Context, p Params) (suites, error) {
 	if err := order.Check(p.Order, s.capabilities()); err != nil {
 		return s, err
 	}
+	if s.regime, err = govern(p, s.harness.Capabilities()); err != nil {
+		return s, err
+	}
 	home, _ := os.UserHomeDir() // "~" stays as it is without one, and is not found
 	target := p.Order
+	target.EnvironmentVariables = s.variables()
 	target.Target.Path, target.Target.SourceDir = expand(target.Target.Path, home), expand(target.Target.SourceDir, home)
 	labels := map[string]bool{}
 	for i, su := range p.Order.Suites {
@@ -55,8 +61,19 @@ func find(ctx context.Context, p Params) (suites, error) {
 		labels[one.Label] = true
 		s.found = append(s.found, one)
 	}
-	s.environ = capture.Merge(p.Place.Environ(), p.Order.EnvironmentVariables)
+	s.environ = capture.Merge(p.Place.Environ(), s.variables())
 	return s, s.probe(ctx)
+}
+
+// variables are what is set on every program of the order: by the order itself,
+// and by its policy.
+func (s suites) variables() map[string]string {
+	out := maps.Clone(s.Order.EnvironmentVariables)
+	if v := s.regime.settings.Variables(); v != nil {
+		maps.Copy(v, out)
+		out = v
+	}
+	return out
 }
 
 // probe asks the programs of suites about themselves, where the harness needs it.
@@ -96,6 +113,7 @@ func (s suites) capabilities() order.Capabilities {
 	c.Collectors = s.AllowCollectors
 	c.BuildFacts = true
 	c.Components = true
+	c.Policy = true
 	c.Schedules = []string{order.Sequential, order.Alternating, order.Random} // recorded; kept by whoever drives several orders
 	return c
 }
@@ -197,18 +215,29 @@ func (s suites) start(ctx context.Context, inv harness.Invocation, stem string, 
 		files[i] = f
 	}
 	out.Result, err = s.Place.Run(ctx, proc.Command{
-		Argv: inv.Argv, Dir: inv.Dir, Env: capture.Merge(s.environ, inv.Variables),
+		Argv: s.regime.launched(inv.Argv), Dir: inv.Dir, Env: capture.Merge(s.environ, inv.Variables),
 		Stdout: files[0], Stderr: files[1], Timeout: max(limit, time.Nanosecond),
 	})
 	if err != nil {
 		return out, err
 	}
 	for i, to := range []*[]byte{&out.Stdout, &out.Stderr} {
-		if *to, err = os.ReadFile(files[i].Name()); err != nil {
+		if *to, err = readBack(files[i]); err != nil {
 			return out, fault.Wrap(err, fault.Internal, "run program", "output cannot be read")
 		}
 	}
 	return out, nil
+}
+
+// readBack returns what is in a file that is still open.
+func readBack(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, info.Size())
+	_, err = f.ReadAt(b, 0)
+	return b, err
 }
 
 // seconds is a limit of an order as a duration, at most a century.
