@@ -19,6 +19,7 @@ import (
 const (
 	bodyGrace = 30 * time.Second // for a body to begin to arrive
 	bodyRate  = 64 << 10         // bytes per second that it then has to keep up
+	restTime  = 5 * time.Second  // for what is left of a body that nobody reads
 	writeTime = 30 * time.Second // for one write of an answer
 )
 
@@ -33,6 +34,7 @@ type exchange struct {
 	token   *token // what by was authenticated with
 	control http.ResponseController
 	begun   bool // the status is on its way
+	whole   bool // the body was read to its end
 }
 
 type exchangeKey struct{}
@@ -63,6 +65,13 @@ func (x *exchange) Write(b []byte) (int, error) {
 	x.begun = true
 	_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))
 	return x.ResponseWriter.Write(b)
+}
+
+// end limits how long the HTTP server waits for a body that the handler left.
+func (x *exchange) end() {
+	if x.r.ContentLength != 0 && !x.whole {
+		_ = x.control.SetReadDeadline(time.Now().Add(restTime))
+	}
 }
 
 // rescue turns a panic of a handler into a problem document. When an answer has

@@ -16,6 +16,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	csrf := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := s.begin(w, r)
+		defer x.end()
 		defer x.rescue()
 		if err := csrf.Check(r); err != nil {
 			x.fail(fault.Wrap(err, fault.Forbidden, "authorise", "the request comes from a page of another origin"))

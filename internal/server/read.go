@@ -26,8 +26,10 @@ func (x *exchange) read(limit int64) ([]byte, error) {
 		return raw, cut(err, limit)
 	}
 	raw := make([]byte, x.r.ContentLength)
-	_, err = io.ReadFull(in, raw)
-	in.stop()
+	if _, err = io.ReadFull(in, raw); err == nil {
+		in.stop()
+		x.whole = true
+	}
 	return raw, cut(err, limit)
 }
 
@@ -56,11 +58,13 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	_ = b.x.control.SetReadDeadline(b.from.Add(bodyGrace + time.Duration(b.n)*time.Second/bodyRate))
 	n, err := b.in.Read(p)
 	b.n += int64(n)
-	if err != nil {
+	switch {
+	case err == io.EOF: //nolint:errorlint // readers return it bare
+		b.x.whole = true
 		b.stop()
-	}
-	if err != nil && err != io.EOF { //nolint:errorlint // readers return it bare
+	case err != nil:
 		b.err = err
+		b.stop()
 	}
 	return n, err
 }
