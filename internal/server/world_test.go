@@ -145,7 +145,8 @@ type reply struct {
 	body   []byte
 }
 
-// ask sends a request. Extra headers are given as name, value, …
+// ask sends a request, and holds the answer against the description. Extra
+// headers are given as name, value, …
 func (w *world) ask(token, method, path string, body any, header ...string) reply {
 	w.t.Helper()
 	req := w.request(token, method, path, body, header...)
@@ -155,6 +156,11 @@ func (w *world) ask(token, method, path string, body any, header ...string) repl
 	r := reply{status: res.StatusCode, header: res.Header}
 	r.body, err = io.ReadAll(res.Body)
 	w.must(err)
+	if c, err := theContract(); err != nil {
+		w.t.Error(err)
+	} else if err := c.check(method, req.URL.Path, r); err != nil {
+		w.t.Error(err)
+	}
 	if r.status >= 400 {
 		fmt.Fprintf(&spoken, "%s %s answered %s\n", method, req.URL.Path[:min(8, len(req.URL.Path))], r.body)
 	}
