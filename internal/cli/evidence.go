@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"slices"
@@ -30,30 +29,39 @@ type evidence struct {
 	claimed map[string][]byte // judgement documents by file name
 }
 
-// readEvidence reads every JSON file below dir. Results, orders and the documents
-// of a judgement count; files of other kinds, such as native output, are passed
-// over. A file that says that it is a result or an order and is none refuses the
-// whole: what is broken must not look like what is absent.
-func readEvidence(dir string) (evidence, error) {
+// readEvidence reads every JSON file below the folders. Results, orders and the
+// documents of a judgement count, the last only when there is one folder; files of
+// other kinds, such as native output, are passed over. A file that says that it is
+// a result or an order and is none refuses the whole: what is broken must not look
+// like what is absent.
+func readEvidence(dirs ...string) (evidence, error) {
 	e := evidence{claimed: map[string][]byte{}}
-	root := os.DirFS(dir)
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+	for _, dir := range dirs {
+		root := os.DirFS(dir)
+		err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() || path.Ext(name) != ".json" {
+				return nil
+			}
+			raw, err := fs.ReadFile(root, name)
+			if err != nil {
+				return err
+			}
+			return e.add(name, raw)
+		})
+		if _, ok := fault.As(err); err != nil && !ok {
+			return e, fault.Wrap(err, fault.NotFound, "read results", "%s cannot be read", dir)
+		}
 		if err != nil {
-			return err
+			return e, err
 		}
-		if d.IsDir() || path.Ext(name) != ".json" {
-			return nil
-		}
-		raw, err := fs.ReadFile(root, name)
-		if err != nil {
-			return err
-		}
-		return e.add(name, raw)
-	})
-	if _, ok := fault.As(err); err != nil && !ok {
-		return e, fault.Wrap(err, fault.NotFound, "read results", "%s cannot be read", dir)
 	}
-	return e, err
+	if len(dirs) > 1 {
+		clear(e.claimed)
+	}
+	return e, nil
 }
 
 func (e *evidence) add(name string, raw []byte) error {
@@ -99,47 +107,63 @@ func in(name string, err error) error {
 }
 
 type judgeOptions struct {
-	results, policy, runKey, baseline string
-	contender                         string // tree of the checkout in front, "" when none was asked about
+	results, runKeys                 []string
+	policy, profile, label, baseline string
+	contender                        string   // tree of the checkout in front, "" when none was asked about
+	profiles                         []string // that the command offers
 }
 
 // judged is a judgement with the policy it was made under.
 type judged struct {
 	verdict.Outcome
-	policy   verdict.GatePolicy
-	measured bool // any process of any case succeeded
+	policy  verdict.GatePolicy
+	results []result.Result
 }
 
 // judge judges what the folder holds, and holds the documents that are kept
 // beside the results against what follows from them.
 func (o judgeOptions) judge() (j judged, err error) {
-	if j.policy, err = readPolicy(o.policy); err != nil {
-		return j, err
-	}
-	e, err := readEvidence(o.results)
+	e, p, err := o.evidence()
 	if err != nil {
 		return j, err
 	}
-	p, err := e.params(o, j.policy)
-	if err != nil {
-		return j, err
-	}
+	j.policy, j.results = p.Policy, p.Results
 	if j.Outcome, err = verdict.Judge(p); err != nil {
 		return j, err
 	}
-	j.measured = slices.ContainsFunc(p.Results, func(r result.Result) bool { return r.Measurement.Status == result.Success })
 	return j, e.recheck(j.Outcome, p)
+}
+
+// evidence reads the folders and finds out what was to be compared.
+func (o judgeOptions) evidence() (e evidence, p verdict.Params, err error) {
+	policy, err := readPolicy(o.policy)
+	if err != nil {
+		return e, p, err
+	}
+	if e, err = readEvidence(o.results...); err != nil {
+		return e, p, err
+	}
+	p, err = e.params(o, policy)
+	return e, p, err
 }
 
 // nothing is the fault of a comparison in which no process gave a number; nil
 // when one did.
 func (j judged) nothing() error {
-	if j.measured {
+	reason := ""
+	if len(j.Document.Failed) > 0 {
+		reason = j.Document.Failed[0].Detail
+	}
+	return nothingOf(j.results, j.Document.RunKey, reason)
+}
+
+func nothingOf(results []result.Result, runKey, reason string) error {
+	if slices.ContainsFunc(results, func(r result.Result) bool { return r.Measurement.Status == result.Success }) {
 		return nil
 	}
-	e := fault.New(fault.Nothing, "judge", "no process of %s succeeded", j.Document.RunKey)
-	if len(j.Document.Failed) > 0 {
-		e = e.Help("the first reason: %s", j.Document.Failed[0].Detail)
+	e := fault.New(fault.Nothing, "judge", "no process of %s succeeded", runKey)
+	if reason != "" {
+		e = e.Help("the first reason: %s", reason)
 	}
 	return e
 }
@@ -167,109 +191,6 @@ func readPolicy(name string) (verdict.GatePolicy, error) {
 			Help("name a file, or default")
 	}
 	return verdict.ParsePolicy(raw)
-}
-
-// params finds out what was to be compared: from the options, then from the
-// orders and labels. Nothing is taken from a verdict that is kept beside the
-// results but the history that it cites.
-func (e evidence) params(o judgeOptions, policy verdict.GatePolicy) (verdict.Params, error) {
-	const op = "read results"
-	p := verdict.Params{Policy: policy, RunKey: o.runKey, Baseline: o.baseline}
-	keys := map[string]bool{}
-	for _, r := range e.results {
-		keys[r.Provenance.RunKey] = true
-	}
-	all := slices.Sorted(maps.Keys(keys))
-	switch {
-	case len(e.results) == 0:
-		return p, fault.New(fault.Nothing, op, "there are no results in %s", o.results)
-	case p.RunKey == "" && len(all) > 1:
-		return p, fault.New(fault.Usage, op, "results of several comparisons: %s", strings.Join(all, ", ")).Help("choose one with --run-key")
-	case p.RunKey == "":
-		p.RunKey = all[0]
-	}
-	if p.RunKey == "" {
-		return p, fault.New(fault.Incomparable, op, "the results name no run key")
-	}
-	for _, r := range e.results {
-		if r.Provenance.RunKey == p.RunKey {
-			p.Results = append(p.Results, r)
-		}
-	}
-	var planned []order.Order
-	for _, ord := range e.orders {
-		if ord.RunKey == p.RunKey {
-			planned = append(planned, ord)
-			if ord.Round != nil {
-				p.Rounds = max(p.Rounds, *ord.Round+1)
-			}
-		}
-	}
-	if len(planned) > 0 {
-		p.Planned = verdict.Planned(planned...)
-	}
-	if len(p.Results) == 0 {
-		return p, fault.New(fault.Nothing, op, "there are no results of %q in %s", p.RunKey, o.results)
-	}
-	if err := ordered(p.Results, planned); err != nil {
-		return p, err
-	}
-	if err := o.contends(p.Results); err != nil {
-		return p, err
-	}
-	var err error
-	if p.Baseline == "" {
-		p.Baseline, err = e.baseline(o.contender, p.Results)
-	}
-	p.Contender, p.Sigma = o.contender, e.sigma()
-	return p, err
-}
-
-// ordered checks that the orders which results came of are there: without its
-// order nobody can tell that a case is missing.
-func ordered(results []result.Result, orders []order.Order) error {
-	for _, r := range results {
-		ref := r.WorkOrder()
-		if ref != "" && !slices.ContainsFunc(orders, func(o order.Order) bool { return o.Ref() == ref }) {
-			return fault.New(fault.Incomparable, "read results", "the order %s of result %s is not in the folder", ref, r.IngestKey).
-				Help("keep the order beside its results: what it planned must not be missing unseen")
-		}
-	}
-	return nil
-}
-
-// contends checks that the checkout in front is what was measured.
-func (o judgeOptions) contends(results []result.Result) error {
-	if o.contender == "" || slices.ContainsFunc(results, func(r result.Result) bool { return r.Provenance.SubjectTree == o.contender }) {
-		return nil
-	}
-	return fault.New(fault.Incomparable, "read results", "the checkout is tree %s, and the results are of other trees", o.contender).
-		With("tree", o.contender).Help("measure this tree: what was measured is not what would land")
-}
-
-// baseline finds the tree that everything is held against: the one beside the
-// checkout in front, the one that results are labelled with, or the one that the
-// kept comparison names.
-func (e evidence) baseline(contender string, results []result.Result) (string, error) {
-	trees, labelled := map[string]bool{}, map[string]bool{}
-	for _, r := range results {
-		trees[r.Provenance.SubjectTree] = true
-		if r.Provenance.Labels["side"] == "baseline" {
-			labelled[r.Provenance.SubjectTree] = true
-		}
-	}
-	if contender != "" && len(trees) == 2 {
-		delete(trees, contender)
-		return slices.Collect(maps.Keys(trees))[0], nil
-	}
-	if len(labelled) == 1 {
-		return slices.Collect(maps.Keys(labelled))[0], nil
-	}
-	if v, err := canon.Parse(e.claimed[comparisonFile]); err == nil && v.Str("baseline") != "" {
-		return v.Str("baseline"), nil
-	}
-	return "", fault.New(fault.Usage, "read results", "nothing says which side is the baseline").
-		Help("name it with --baseline TREE: one of %s", strings.Join(slices.Sorted(maps.Keys(trees)), ", "))
 }
 
 // sigma hands on the spread of earlier comparisons that a kept verdict cites. It

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -16,11 +15,12 @@ import (
 
 type gateOptions struct {
 	judgeOptions
-	tree, out string
+	showOptions
+	tree string
 }
 
 func (a *app) gateCommand() *cobra.Command {
-	var o gateOptions
+	o := gateOptions{judgeOptions: judgeOptions{profiles: profileNames()}}
 	c := &cobra.Command{
 		Use:   "gate",
 		Short: "judge measured results and answer pass, block or hold",
@@ -34,13 +34,13 @@ an answer about another tree says nothing about this one.
 
 Exit status: 0 pass; 10 block; 11 hold; 12 nothing was measured; 2 the results
 cannot be judged, or are not about --tree; 6 no such folder.`,
-		Example: "  writ gate --results out --policy default\n  writ gate --results out --policy gate.json --tree . --out judged",
+		Example: "  writ gate --results out --policy default\n  writ gate --results out --policy gate.json --tree . --out judged\n  writ gate --results out --format junit --out report.xml",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.gate(c.Context(), o) },
 	}
-	o.flags(c)
+	o.judgeOptions.flags(c)
+	o.showOptions.flags(c)
 	c.Flags().StringVar(&o.tree, "tree", "", "checkout that the answer is to be about")
-	c.Flags().StringVarP(&o.out, "out", "o", "", "folder for comparison.json, resultset.json, verdict.json and gate.json")
 	return c
 }
 
@@ -53,6 +53,9 @@ type gated struct {
 }
 
 func (a *app) gate(ctx context.Context, o gateOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	if o.tree != "" {
 		id, err := identify(ctx, o.tree)
 		if err != nil {
@@ -68,15 +71,13 @@ func (a *app) gate(ctx context.Context, o gateOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.out != "" {
-		if err := keep(o.out, j.Outcome, answer); err != nil {
-			return err
-		}
+	documents := documentsOf(j.Outcome)
+	documents[gateFile] = answer.Raw()
+	if err := o.keep(documents); err != nil {
+		return err
 	}
-	err = a.emit(gated{answer, j.Verdict, j.Comparison, j.ResultSet}, func(w io.Writer) {
-		_, _ = io.WriteString(w, verdict.Render(j.Document)+verdict.RenderGate(answer))
-	})
-	if err != nil {
+	report := j.Report().WithGate(j.policy, answer)
+	if err := a.show(o.showOptions, report, gated{answer, j.Verdict, j.Comparison, j.ResultSet}); err != nil {
 		return err
 	}
 	if err := j.nothing(); err != nil {
@@ -103,18 +104,9 @@ func identify(ctx context.Context, dir string) (id capture.Identity, err error) 
 	return id, err
 }
 
-// keep writes the documents of a judgement into a folder, in canonical form.
-func keep(dir string, out verdict.Outcome, answer verdict.GateAnswer) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fault.Wrap(err, fault.Usage, "write judgement", "%s cannot be made", dir)
+// documentsOf are the documents of a judgement by the names they are kept under.
+func documentsOf(out verdict.Outcome) map[string][]byte {
+	return map[string][]byte{
+		comparisonFile: out.Comparison.Canonical(), resultSetFile: out.ResultSet.Canonical(), verdictFile: out.Verdict.Canonical(),
 	}
-	for name, raw := range map[string][]byte{
-		comparisonFile: out.Comparison.Canonical(), resultSetFile: out.ResultSet.Canonical(),
-		verdictFile: out.Verdict.Canonical(), gateFile: answer.Raw(),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
-			return fault.Wrap(err, fault.Usage, "write judgement", "%s cannot be written", filepath.Join(dir, name))
-		}
-	}
-	return nil
 }

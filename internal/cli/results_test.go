@@ -23,14 +23,20 @@ type scenario struct {
 	rounds int
 	factor float64 // of the contender's time
 	status result.Status
+	fixed  bool // the baseline runs first in every round
+	loose  bool // no rounds, and no orders
+	apart  bool // the sides are of two runs
 }
 
 var scenarios = map[string]scenario{
-	"same":   {12, 1, result.Success},
-	"slower": {12, 1.3, result.Success},
-	"faster": {12, 0.7, result.Success},
-	"short":  {4, 1.3, result.Success},
-	"failed": {12, 1, result.Failed},
+	"same":   {rounds: 12, factor: 1, status: result.Success},
+	"slower": {rounds: 12, factor: 1.3, status: result.Success},
+	"faster": {rounds: 12, factor: 0.7, status: result.Success},
+	"short":  {rounds: 4, factor: 1.3, status: result.Success},
+	"failed": {rounds: 12, factor: 1, status: result.Failed},
+	"fixed":  {rounds: 12, factor: 1.3, status: result.Success, fixed: true},
+	"loose":  {rounds: 12, factor: 1.3, status: result.Success, loose: true},
+	"apart":  {rounds: 12, factor: 1.3, status: result.Success, loose: true, apart: true},
 }
 
 // makeResults writes the orders and results of a comparison: results DIR
@@ -48,12 +54,14 @@ func makeResults(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(dir, 0o755))
 	for round := range s.rounds {
 		for slot, side := range []string{"baseline", "contender"} {
-			if round%3 == 0 {
+			if round%3 == 0 && !s.fixed {
 				slot = 1 - slot
 			}
 			o, r, err := s.attempt(side, tree, round, 2*round+slot)
 			ts.Check(err)
-			ts.Check(os.WriteFile(filepath.Join(dir, o.FileName()), o.Raw(), 0o644))
+			if !s.loose {
+				ts.Check(os.WriteFile(filepath.Join(dir, o.FileName()), o.Raw(), 0o644))
+			}
 			ts.Check(os.WriteFile(filepath.Join(dir, r.FileName()), r.Raw(), 0o644))
 		}
 	}
@@ -61,7 +69,10 @@ func makeResults(ts *testscript.TestScript, _ bool, args []string) {
 
 // attempt is one process of one side.
 func (s scenario) attempt(side, tree string, round, slot int) (order.Order, result.Result, error) {
-	const runKey = "run_x.compare.1"
+	runKey := "run_x.compare.1"
+	if s.apart && side == "contender" {
+		runKey = "run_y.compare.1"
+	}
 	value := 1e-3 * (1 + float64((7*round)%11)*1e-4)
 	key := "base"
 	if side == "contender" {
@@ -86,7 +97,7 @@ func (s scenario) attempt(side, tree string, round, slot int) (order.Order, resu
 	} else {
 		m.Reason = result.ReasonHarnessError
 	}
-	r, err := result.New(result.Document{
+	d := result.Document{
 		Producer:   result.Producer{Name: "writ/go-test", Version: "1", MappingVersion: "1"},
 		AttemptKey: "urn:benchx:attempt:" + key + ":" + strconv.Itoa(round),
 		Project:    "sample", Source: result.Source{URI: "https://example.org/sample"}, Revision: result.Revision{Key: key},
@@ -102,7 +113,12 @@ func (s scenario) attempt(side, tree string, round, slot int) (order.Order, resu
 			SubjectTree: tree, BenchmarkTree: tree, Labels: map[string]string{"side": side},
 			Info: map[string]canon.Value{result.InfoWorkOrder: canon.StringOf(o.Ref()), result.InfoPlanEntry: canon.StringOf("p0")},
 		},
-	})
+	}
+	if s.loose {
+		d.IngestKey = result.IngestKey(runKey, d.Coordinates.Workload, "wall-time", &slot)
+		d.Procedure, d.Provenance.Info = result.Procedure{}, nil
+	}
+	r, err := result.New(d)
 	return o, r, err
 }
 

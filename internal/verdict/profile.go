@@ -141,3 +141,12 @@ func (p Profile) agree() []part {
 	}
 	return []part{configuration, components, identity, protocol}
 }
+
+// Side reads which side a result is of, "" when it does not say.
+func (p Params) Side(r *result.Result) string {
+	varying := p.Varying
+	if varying == "" {
+		varying = p.Profile.varying()
+	}
+	return varyingValue(r, varying)
+}

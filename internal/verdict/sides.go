@@ -162,6 +162,9 @@ func pick(name string, names []string, found map[string]*result.Result, varying 
 // fill puts every result where it belongs.
 func (s *evidenceSet) fill(p Params) {
 	for _, pair := range p.Planned {
+		if p.Profile == Variants {
+			pair.Parameters = withoutRole(pair.Parameters)
+		}
 		s.units[pair.key()] = &unit{pair: pair, planned: true}
 	}
 	last := -1

@@ -254,7 +254,9 @@ func TestScannerResults(t *testing.T) {
 			Results []struct {
 				RuleID, Kind, Level string
 				Message             struct{ Text string }
-				Locations           []struct{ LogicalLocations []struct{ FullyQualifiedName string } }
+				Locations           []struct {
+					LogicalLocations []struct{ FullyQualifiedName string }
+				}
 				PartialFingerprints map[string]string
 				Properties          map[string]any
 			}
