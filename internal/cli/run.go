@@ -20,6 +20,7 @@ type runOptions struct {
 	file, out, record string
 	slot              int
 	collectors, dry   bool
+	policies          []string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -49,6 +50,7 @@ measured until then is kept.`,
 	f.IntVar(&o.slot, "slot", -1, "position of this order among those of a comparison, from 0; given by whoever drives them")
 	f.BoolVar(&o.collectors, "allow-collectors", false, "run the programs that the order brings along")
 	f.BoolVar(&o.dry, "dry-run", false, "resolve the order and show its plan; runs nothing but the listing of cases")
+	policyDirs(c, &o.policies)
 	f.StringVar(&o.record, "record-env", "", "further environment variables that results may record, separated by commas")
 	return c
 }
@@ -68,6 +70,11 @@ func (a *app) execute(ctx context.Context, o runOptions) error {
 	p := runner.Params{
 		Order: ord, Dir: o.out, Harnesses: harnesses(), AllowCollectors: o.collectors, AllowList: o.record,
 		Runner: result.Runner{Name: "writ", Version: version}, Now: time.Now,
+	}
+	if ord.EnvironmentPolicy != nil {
+		if p.Policies, err = policies(o.policies); err != nil {
+			return err
+		}
 	}
 	if o.dry {
 		return a.plan(ctx, p)

@@ -150,36 +150,40 @@ func (r *run) workload(name string) result.Workload {
 	return result.Workload{Name: order.Token(name), Parameters: workloadParameters(r.order)}
 }
 
-// identify finds out what the subject is. git runs in the place, because the
-// checkout's own configuration may name programs.
+// identify finds out what the subject is, and what its programs look like.
 func (r *run) identify(ctx context.Context) (err error) {
-	const op = "identify target"
-	program, err := exec.LookPath("git")
-	if err != nil {
-		return fault.Wrap(err, fault.Unavailable, op, "the git command is missing").Help("install git")
-	}
-	outputs, err := os.MkdirTemp("", "writ-git-")
-	if err != nil {
-		return fault.Wrap(err, fault.Internal, op, "no temporary directory")
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(outputs)) }()
-	scratch, remove, err := r.Place.Scratch()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, remove()) }()
-	git := capture.Through(r.Place, program, outputs, r.Place.Environ())
-	if r.identity, err = capture.Checkout(ctx, git, r.found[0].SourceDir, scratch); err != nil {
+	if r.identity, err = r.checkout(ctx, r.found[0].SourceDir); err != nil {
 		return err
 	}
 	for i := range r.found {
 		t, err := readTarget(r.found[i].Program)
 		if err != nil {
-			return fault.Wrap(err, fault.Target, op, "cannot read %s", r.found[i].Program).At("/suites/" + strconv.Itoa(i) + "/suite")
+			return fault.Wrap(err, fault.Target, "identify target", "cannot read %s", r.found[i].Program).At("/suites/" + strconv.Itoa(i) + "/suite")
 		}
 		r.targets = append(r.targets, t)
 	}
 	return nil
+}
+
+// checkout identifies the checkout that holds a directory. git runs in the place,
+// because the checkout's own configuration may name programs.
+func (s suites) checkout(ctx context.Context, dir string) (_ capture.Identity, err error) {
+	const op = "identify target"
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return capture.Identity{}, fault.Wrap(err, fault.Unavailable, op, "the git command is missing").Help("install git")
+	}
+	outputs, err := os.MkdirTemp("", "writ-git-")
+	if err != nil {
+		return capture.Identity{}, fault.Wrap(err, fault.Internal, op, "no temporary directory")
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(outputs)) }()
+	scratch, remove, err := s.Place.Scratch()
+	if err != nil {
+		return capture.Identity{}, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	return capture.Checkout(ctx, capture.Through(s.Place, program, outputs, s.Place.Environ()), dir, scratch)
 }
 
 // survey records the machine and runs the collectors.
