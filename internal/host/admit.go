@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"writ/internal/canon"
 	"writ/internal/docket"
 	"writ/internal/fault"
 	"writ/internal/ident"
@@ -113,13 +114,6 @@ func attested() taskpack.Containment {
 // admit compiles an admitted proposal and returns what goes in with the
 // decision: profile, binding, plan, the first fact of the run, and the task.
 func (h *Host) admit(ctx context.Context, workspace string, r run, p proposal.Proposal, rev proposal.Review, d proposal.Decision) (batch, error) {
-	const op = "admit decision"
-	if _, err := h.task(ctx, workspace, r.ID); err == nil {
-		return batch{}, fault.New(fault.State, op, "run %s has an admitted proposal already", r.ID).
-			Help("ask again: a new ask opens a new run")
-	} else if fault.CodeOf(err) != fault.NotFound {
-		return batch{}, err
-	}
 	repo, err := h.repository(ctx, workspace)
 	if err != nil {
 		return batch{}, err
@@ -275,6 +269,9 @@ func (in *intake) answer() error {
 	if err != nil {
 		return err
 	}
+	if err := in.first(q); err != nil {
+		return err
+	}
 	in.once = "answer|" + q.Ref // one answer per question, whoever gives it
 	events, cells, err := in.h.decided(in.ctx, in.s.Workspace, in.run, q, a, who)
 	if fault.CodeOf(err) == fault.State { // the lane heard of it in another way; the signed answer is what counts
@@ -282,4 +279,31 @@ func (in *intake) answer() error {
 	}
 	in.extra.events, in.extra.cells = events, cells
 	return err
+}
+
+// first refuses a second answer to a question: what was answered stands.
+func (in *intake) first(q taskpack.Question) error {
+	docs, err := in.h.Store.Documents(in.ctx, in.s.Workspace, ledger.DocumentFilter{RunID: in.s.RunID, Kinds: []string{ledger.KindAnswer}})
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		v, err := canon.Parse(d.Body)
+		if err != nil {
+			return err
+		}
+		if v.Str("request/ref") == q.Ref {
+			return answered(d.Ref)
+		}
+	}
+	return nil
+}
+
+func answered(by string) error {
+	e := fault.New(fault.ChangedReplay, "accept answer", "the question was answered before, with other content").At("/request~1ref").
+		Help("an answer is never taken back; a new ask gives a new run")
+	if by != "" {
+		e = e.With("answer", by)
+	}
+	return e
 }

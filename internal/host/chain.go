@@ -110,8 +110,8 @@ func (h *Host) accept(ctx context.Context, s Submission) (Accepted, error) {
 	case proposal.KindReview:
 		err = in.review()
 	case proposal.KindDecision:
-		h.admitting.Lock()
-		defer h.admitting.Unlock()
+		h.making.Lock() // open runs are counted
+		defer h.making.Unlock()
 		err = in.decision()
 	case proposal.KindAnswer:
 		err = in.answer()
@@ -150,6 +150,9 @@ func (in *intake) commit() (Accepted, error) {
 	first := ledger.NewDocument{Kind: in.s.Kind, Ref: in.doc.Ref, RunID: in.s.RunID, Identity: identity, Body: in.doc.Raw}
 	b.docs = append([]ledger.NewDocument{first}, b.docs...)
 	r, err := in.h.commit(in.ctx, b)
+	if fault.CodeOf(err) == fault.Idempotency && in.doc.Kind == proposal.KindAnswer { // another answer was faster
+		return Accepted{}, answered("")
+	}
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -194,9 +197,25 @@ func (in *intake) said(ref string) (proposal.Turn, proposal.Assignment, error) {
 	return turn, a, err
 }
 
+// undecided refuses what comes when the run has its admitted proposal.
+func (in *intake) undecided() error {
+	_, err := in.h.task(in.ctx, in.s.Workspace, in.s.RunID)
+	switch {
+	case err == nil:
+		return fault.New(fault.State, "accept "+in.s.Kind, "run %s has an admitted proposal already", in.s.RunID).
+			Help("ask again: a new ask opens a new run")
+	case fault.CodeOf(err) != fault.NotFound:
+		return err
+	}
+	return nil
+}
+
 func (in *intake) proposal() error {
 	p, err := proposal.AsProposal(in.doc)
 	if err != nil {
+		return err
+	}
+	if err := in.undecided(); err != nil {
 		return err
 	}
 	if err := in.ofRun(p.Query, p.Room); err != nil {
@@ -224,6 +243,9 @@ func (in *intake) proposal() error {
 func (in *intake) review() error {
 	r, err := proposal.AsReview(in.doc)
 	if err != nil {
+		return err
+	}
+	if err := in.undecided(); err != nil {
 		return err
 	}
 	if err := in.ofRun(r.Query, r.Room); err != nil {
@@ -271,6 +293,9 @@ func (in *intake) decision() error {
 	if chair.Kind != journal.Person || !chair.has("chair") && !chair.has("operator") {
 		return fault.New(fault.Forbidden, "accept decision", "%s holds neither the role chair nor operator", chair.Name).
 			Help("ask an admin for the role")
+	}
+	if err := in.undecided(); err != nil {
+		return err
 	}
 	p, err := read(in.ctx, in.h, in.s.Workspace, proposal.KindProposal, d.Proposal, proposal.AsProposal)
 	if err != nil {

@@ -62,9 +62,9 @@ type Host struct {
 	Params
 	wake chan struct{} // one pending wake-up at most; Run looks at everything that is due
 
-	mu        sync.Mutex
-	forges    map[string]*localgit.Forge // by folder of the private clone
-	admitting sync.Mutex                 // held from counting open runs to the commit that adds one
+	mu     sync.Mutex
+	forges map[string]*localgit.Forge // by folder of the private clone
+	making sync.Mutex                 // held from looking what a workspace has to the commit that adds to it
 
 	// fences of the qualification leases that this process holds, by candidate. The
 	// driver alone knows them: what another process held is lost with it.

@@ -21,6 +21,8 @@ const reviewFlow = "writ.change:review"
 // assignments of the run. The same message gives the same turn.
 func (h *Host) Turn(ctx context.Context, workspace, runID, eventID string) (Accepted, error) {
 	const op = "build turn"
+	h.making.Lock() // the first turn makes the assignments, once
+	defer h.making.Unlock()
 	run, err := h.openRun(ctx, workspace, runID)
 	if err != nil {
 		return Accepted{}, err
@@ -152,6 +154,8 @@ func (h *Host) turnNo(ctx context.Context, workspace, lane string, e ledger.Even
 // Manifest fixes what a reviewer of the proposal is shown: the proposal and the
 // candidate with its patches, whole.
 func (h *Host) Manifest(ctx context.Context, workspace, runID, ref string) (Accepted, error) {
+	h.making.Lock()
+	defer h.making.Unlock()
 	r, err := h.openRun(ctx, workspace, runID)
 	if err != nil {
 		return Accepted{}, err
