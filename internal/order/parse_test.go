@@ -154,6 +154,9 @@ func TestRulesBeyondTheSchema(t *testing.T) {
 	for _, c := range []struct{ name, member, value, pointer string }{
 		{"filter and include", "suites", suite(`"include":["y"]`), "/suites/0/filter"},
 		{"filter and exclude", "suites", suite(`"exclude":["y"]`), "/suites/0/filter"},
+		{"empty pattern", "suites", `[{"adapter":"a","suite":"s","include":["x",""]}]`, "/suites/0/include/1"},
+		{"empty exclusion", "suites", `[{"adapter":"a","suite":"s","exclude":[""]}]`, "/suites/0/exclude/0"},
+		{"second primary", "components", `[{"role":"primary","source":{"uri":"https://e.org"},"revision":"1"}]`, "/components/0/role"},
 		{"quantity twice", "quantities", `["wall-time","wall-time"]`, "/quantities/1"},
 		{"planned quantity not ordered", "quantities", `["cpu-time"]`, "/plan/0/quantity"},
 		{"plan id twice", "plan", `[{"id":"p","case":"a","quantity":"wall-time"},{"id":"p","case":"b","quantity":"wall-time"}]`, "/plan/1/id"},

@@ -30,6 +30,7 @@ func check(o Order) []fault.Field {
 	r.precision(o)
 	r.collectors(o)
 	r.pinned(o)
+	r.components(o)
 	r.plan(o)
 	if o.Timeouts.OrderS < o.Timeouts.CaseS {
 		r.add("limit of the order must not be below the limit of one case", "", "timeouts", "order_s")
@@ -41,6 +42,12 @@ func (r *rules) suites(o Order) {
 	for i, s := range o.Suites {
 		if s.Filter != "" && len(s.Include)+len(s.Exclude) > 0 {
 			r.add("filter excludes include and exclude", s.Filter, "suites", strconv.Itoa(i), "filter")
+		}
+		if at := slices.Index(s.Include, ""); at >= 0 {
+			r.add("pattern must not be empty", "", "suites", strconv.Itoa(i), "include", strconv.Itoa(at))
+		}
+		if at := slices.Index(s.Exclude, ""); at >= 0 {
+			r.add("pattern must not be empty", "", "suites", strconv.Itoa(i), "exclude", strconv.Itoa(at))
 		}
 	}
 }
@@ -118,6 +125,15 @@ func (r *rules) pinned(o Order) {
 	}
 	for i, c := range o.Components {
 		look(c.Revision, "components", strconv.Itoa(i), "revision")
+	}
+}
+
+// components refuses a second primary part: that one is the target.
+func (r *rules) components(o Order) {
+	for i, c := range o.Components {
+		if c.Role == "primary" {
+			r.add("the primary component is the target itself", c.Role, "components", strconv.Itoa(i), "role")
+		}
 	}
 }
 
