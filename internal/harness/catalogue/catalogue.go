@@ -1,0 +1,23 @@
+// Package catalogue lists the adapters of this build.
+//
+// Invariants: each adapter has its own name; the list is made anew for every
+// caller and nothing registers itself behind anybody's back.
+package catalogue
+
+import (
+	"writ/internal/harness"
+	"writ/internal/harness/gobench"
+	"writ/internal/harness/googlebenchmark"
+	"writ/internal/harness/pyperf"
+	"writ/internal/harness/pytestbenchmark"
+)
+
+// All returns every adapter, in the order of their names.
+func All() harness.Set {
+	return harness.Set{
+		gobench.Adapter{},
+		googlebenchmark.Adapter{},
+		pyperf.Adapter{},
+		pytestbenchmark.Adapter{},
+	}
+}
