@@ -118,9 +118,9 @@ func (p Precision) Protocol(defaults Precision) (canon.Value, error) {
 		p.Warmup = defaults.Warmup
 	}
 	levels := slices.Clone(p.Repetitions.Levels)
-	for _, d := range defaults.Repetitions.Levels {
+	for i, d := range defaults.Repetitions.Levels { // outermost first: a level that was left out goes to its place
 		if !slices.ContainsFunc(levels, func(l Level) bool { return l.Unit == d.Unit }) && !p.Repetitions.Bare {
-			levels = append(levels, d)
+			levels = slices.Insert(levels, min(i, len(levels)), d)
 		}
 	}
 	p.Repetitions = Repetitions{Levels: levels}

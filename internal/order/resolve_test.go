@@ -122,6 +122,8 @@ func TestProtocolRecordsDefaultsInFull(t *testing.T) {
 		{Precision{Repetitions: Times(5)}, `{"calibration":{"minimum_sample_seconds":0.1,"mode":"adaptive"},"repetitions":{"levels":[{"n":5,"unit":"repetition"}],"mode":"fixed"},"warmup":{"mode":"none"}}`},
 		{Precision{Repetitions: Repetitions{Levels: []Level{{"process", 7}}}, Calibration: &Calibration{Mode: Fixed, NIterations: 9}},
 			`{"calibration":{"mode":"fixed","n_iterations":9},"repetitions":{"levels":[{"n":7,"unit":"process"},{"n":3,"unit":"value"}],"mode":"fixed"},"warmup":{"mode":"none"}}`},
+		{Precision{Repetitions: Repetitions{Levels: []Level{{"value", 5}}}},
+			`{"calibration":{"minimum_sample_seconds":0.1,"mode":"adaptive"},"repetitions":{"levels":[{"n":20,"unit":"process"},{"n":5,"unit":"value"}],"mode":"fixed"},"warmup":{"mode":"none"}}`},
 	} {
 		v, err := c.p.Protocol(defaults)
 		if err != nil || string(v.Canonical()) != c.want {
