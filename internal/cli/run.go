@@ -10,7 +10,7 @@ import (
 
 	"writ/internal/fault"
 	"writ/internal/harness"
-	"writ/internal/harness/gobench"
+	"writ/internal/harness/catalogue"
 	"writ/internal/order"
 	"writ/internal/result"
 	"writ/internal/runner"
@@ -56,7 +56,7 @@ measured until then is kept.`,
 }
 
 // harnesses are the adapters of this build.
-func harnesses() harness.Set { return harness.Set{gobench.Adapter{}} }
+func harnesses() harness.Set { return catalogue.All() }
 
 func (a *app) execute(ctx context.Context, o runOptions) error {
 	raw, err := a.readFile(o.file, maxInput)
