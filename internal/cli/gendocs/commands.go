@@ -37,6 +37,25 @@ func commands(string) (string, error) {
 	return p.String(), nil
 }
 
+// designed are the commands that Writ is to have.
+const designed = `serve runner demo init doctor fsck top key journal lane propose review decide inbox approve reject verify
+	order run policy ingest series history head compare gate calibrate bisect land transfer docket mcp harness`
+
+// absent lists the commands that this build leaves out.
+func absent(string) (string, error) {
+	root := cli.Tree()
+	var out []string
+	for name := range strings.FieldsSeq(designed) {
+		if c, _, err := root.Find([]string{name}); err != nil || c == root {
+			out = append(out, code(name))
+		}
+	}
+	if len(out) == 0 {
+		return "None.\n", nil
+	}
+	return strings.Join(out, ", ") + ".\n", nil
+}
+
 func (p *page) tree(c *cobra.Command, usual string) {
 	p.line()
 	p.gap("## ", c.CommandPath())

@@ -28,6 +28,7 @@ var parts = []part{
 	{"reference/errors.md", "refusals", refusals},
 	{"reference/journal.md", "events", events},
 	{"reference/documents.md", "chain", chain},
+	{"limits.md", "absent", absent},
 	{"limits.md", "sizes", sizes},
 }
 
