@@ -46,15 +46,14 @@ func (r *run) build(c planned, e order.Entry, a attempt, artifacts []result.Arti
 func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, artifacts []result.Artifact) result.Document {
 	o, su := r.order, r.found[max(c.suite, 0)]
 	known, _ := result.Known(e.Quantity)
-	source := result.Source(o.Target.Source)
-	revision := result.Revision{Key: r.identity.Revision}
+	from := r.origins[max(c.suite, 0)]
 	d := result.Document{
 		Producer:   r.harness.Producer(),
 		AttemptKey: result.AttemptKey(o.Digest(), c.index),
 		Project:    o.Project,
-		Source:     source,
-		Revision:   revision,
-		Benchmark:  &result.Benchmark{Source: source, Revision: &revision},
+		Source:     result.Source(o.Target.Source),
+		Revision:   result.Revision{Key: r.identity.Revision},
+		Benchmark:  &from.benchmark,
 		Coordinates: result.Coordinates{
 			Workload:          r.workload(c.name),
 			Subject:           subject(o, su),
@@ -68,7 +67,7 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 			RunKey: o.RunKey, Labels: o.Labels, NativeID: c.name,
 			StartedAt: stamp(a.started), EndedAt: stamp(a.ended),
 			SubjectDirty: r.identity.Dirty, SubjectTree: r.identity.Tree,
-			BenchmarkDirty: r.identity.Dirty, BenchmarkTree: r.identity.Tree,
+			BenchmarkDirty: from.dirty, BenchmarkTree: from.tree,
 			Runner: &r.Runner, OriginalUnit: m.OriginalUnit, Artifacts: artifacts, Info: r.info(e, a, m),
 		},
 	}
@@ -77,7 +76,11 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 	if cpus := r.regime.settings.CPUs; cpus != "" {
 		d.Coordinates.ResourceSelection = canon.MustFrom(map[string]string{"cpus": cpus})
 	}
-	if w := mergeTokens(r.warnings, a.reading.Warnings, a.warnings); len(w) > 0 {
+	doubts := []string{}
+	if from.warning != "" {
+		doubts = append(doubts, from.warning)
+	}
+	if w := mergeTokens(r.warnings, a.reading.Warnings, a.warnings, doubts); len(w) > 0 {
 		d.Quality = &result.Quality{Warnings: w}
 	}
 	return d
@@ -114,34 +117,27 @@ func observed(facts map[string]canon.Value, condition capture.Block, noticed map
 	return canon.MustFrom(out)
 }
 
-// subject is the code under test: its parts, and how it was built, as the program
-// itself and the order say.
-func subject(o order.Order, su harness.Suite) result.Subject {
-	s := result.Subject{
-		Name:       capture.SubjectName(o.Target.Source.URI),
-		Components: []result.Component{{Role: result.Primary, Source: o.Target.Source.URI}},
-	}
-	for _, c := range o.Components {
-		s.Components = append(s.Components, result.Component{Role: c.Role, Source: c.Source.URI, Revision: order.Token(c.Revision)})
-	}
-	configuration, options := map[string]canon.Value{}, map[string]string{}
+// configuration is how the subject was built, as the program itself and the order
+// say; null when neither does.
+func configuration(o order.Order, su harness.Suite) canon.Value {
+	all, options := map[string]canon.Value{}, map[string]string{}
 	for name, value := range su.Configuration {
 		if option, ok := strings.CutPrefix(name, "options."); ok {
 			options[option] = value
 		} else {
-			configuration[name] = canon.StringOf(value)
+			all[name] = canon.StringOf(value)
 		}
 	}
 	if len(options) > 0 {
-		configuration["options"] = canon.MustFrom(options)
+		all["options"] = canon.MustFrom(options)
 	}
 	if o.Build != nil {
-		configuration["declared"] = canon.MustFrom(o.Build)
+		all["declared"] = canon.MustFrom(o.Build)
 	}
-	if len(configuration) > 0 {
-		s.Configuration = canon.MustFrom(configuration)
+	if len(all) == 0 {
+		return canon.Value{}
 	}
-	return s
+	return canon.MustFrom(all)
 }
 
 // comparison is what must be equal for two results to be compared: harness,
@@ -201,6 +197,9 @@ func (r *run) info(e order.Entry, a attempt, m harness.Measured) map[string]cano
 	info[result.InfoDomainHash] = canon.StringOf(r.order.DomainHash().Hex())
 	info[result.InfoPlanEntry] = canon.StringOf(e.ID)
 	info[result.InfoRequester] = canon.MustFrom(r.order.Requester)
+	if named := namedComponents(r.order); len(named) > 0 {
+		info["components"] = canon.MustFrom(named)
+	}
 	if r.regime.named {
 		info[result.InfoPolicyHash] = canon.StringOf(r.regime.policy.Hash().Hex())
 	}
@@ -222,6 +221,18 @@ func (r *run) info(e order.Entry, a attempt, m harness.Measured) map[string]cano
 	}
 	info["process"] = process(a)
 	return info
+}
+
+// namedComponents are the parts of the subject that the order gives a name: the
+// subject itself lists them by role only.
+func namedComponents(o order.Order) []order.Component {
+	var out []order.Component
+	for _, c := range o.Components {
+		if c.Name != "" {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // process is what the kernel counted for the process as a whole.

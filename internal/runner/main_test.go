@@ -39,7 +39,7 @@ func (scripts) Producer() result.Producer {
 func (scripts) Defaults() order.Precision { return order.Precision{Repetitions: order.Times(1)} }
 func (scripts) Environment() []string     { return nil }
 func (s scripts) Locate(o order.Order, su order.Suite) (harness.Suite, error) {
-	return harness.Suite{Adapter: "scripts", Program: filepath.Join(o.Target.Path, su.Suite), Dir: o.Target.Path, SourceDir: o.Target.SourceDir, Version: "1"}, nil
+	return harness.Suite{Adapter: "scripts", Program: filepath.Join(o.Target.Path, su.Suite), Dir: o.Target.Path, SourceDir: o.Target.SourceDir, Version: "1", Configuration: map[string]string{"kind": "script"}}, nil
 }
 func (scripts) Listing(s harness.Suite) []harness.Invocation {
 	return []harness.Invocation{{Argv: []string{"/bin/sh", "-c", "cat listing"}, Dir: s.Dir}}

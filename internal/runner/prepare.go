@@ -3,10 +3,8 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,11 +29,11 @@ type run struct {
 	warnings    []string // for every result
 	cases       []planned
 	targets     []target // beside found
+	origins     []origin // beside found
 	artifacts   string   // directory
 	account     account
 	report      Report
 	busy        time.Duration // spent on this order so far
-	barred      barred
 }
 
 // planned is one case with all its entries.
@@ -100,7 +98,7 @@ func (r *run) plan() error {
 			n = len(r.cases)
 			at[e.Case] = n
 			c := planned{name: e.Case, index: n, suite: harness.Owner(r.found, e.Case)}
-			if c.suite >= 0 {
+			if c.suite >= 0 && r.barred.reason == "" {
 				var err error
 				if c.invocation, err = r.harness.Invocation(r.found[c.suite], e.Case, r.order.Precision); err != nil {
 					return err
@@ -150,42 +148,6 @@ func (r *run) workload(name string) result.Workload {
 	return result.Workload{Name: order.Token(name), Parameters: workloadParameters(r.order)}
 }
 
-// identify finds out what the subject is, and what its programs look like.
-func (r *run) identify(ctx context.Context) (err error) {
-	if r.identity, err = r.checkout(ctx, r.found[0].SourceDir); err != nil {
-		return err
-	}
-	for i := range r.found {
-		t, err := readTarget(r.found[i].Program)
-		if err != nil {
-			return fault.Wrap(err, fault.Target, "identify target", "cannot read %s", r.found[i].Program).At("/suites/" + strconv.Itoa(i) + "/suite")
-		}
-		r.targets = append(r.targets, t)
-	}
-	return nil
-}
-
-// checkout identifies the checkout that holds a directory. git runs in the place,
-// because the checkout's own configuration may name programs.
-func (s suites) checkout(ctx context.Context, dir string) (_ capture.Identity, err error) {
-	const op = "identify target"
-	program, err := exec.LookPath("git")
-	if err != nil {
-		return capture.Identity{}, fault.Wrap(err, fault.Unavailable, op, "the git command is missing").Help("install git")
-	}
-	outputs, err := os.MkdirTemp("", "writ-git-")
-	if err != nil {
-		return capture.Identity{}, fault.Wrap(err, fault.Internal, op, "no temporary directory")
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(outputs)) }()
-	scratch, remove, err := s.Place.Scratch()
-	if err != nil {
-		return capture.Identity{}, err
-	}
-	defer func() { err = errors.Join(err, remove()) }()
-	return capture.Checkout(ctx, capture.Through(s.Place, program, outputs, s.Place.Environ()), dir, scratch)
-}
-
 // survey records the machine and runs the collectors.
 func (r *run) survey(ctx context.Context) error {
 	r.environment = r.Host.Machine()
@@ -207,7 +169,7 @@ func (r *run) survey(ctx context.Context) error {
 		system[name] = v
 	}
 	r.environment.System = canon.MustFrom(system)
-	r.warnings = warnings
+	r.warnings = append(r.warnings, warnings...)
 	r.context = older(block, capture.Environ(r.environ, r.harness.Environment(), r.AllowList))
 	return nil
 }
@@ -255,38 +217,6 @@ func (r *run) close(cause error) error {
 		return errors.Join(cause, err)
 	}
 	return errors.Join(cause, flush(r.Dir))
-}
-
-// target is the file that is executed, and what it looked like.
-type target struct {
-	sha256  string // hex
-	size    int64
-	changed time.Time
-}
-
-func readTarget(path string) (target, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return target{}, err
-	}
-	sum, err := fileSum(path)
-	if err != nil {
-		return target{}, err
-	}
-	return target{sum, info.Size(), info.ModTime()}, nil
-}
-
-// check reports what happened to the file since it was read, "" for nothing. A
-// rebuilt target in the middle of a run is another target.
-func (t target) check(path string) string {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("%s is gone", filepath.Base(path))
-	case info.Size() != t.size || !info.ModTime().Equal(t.changed):
-		return fmt.Sprintf("%s was changed during the run", filepath.Base(path))
-	}
-	return ""
 }
 
 // mergeTokens sorts tokens and drops those that come twice.

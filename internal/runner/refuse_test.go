@@ -31,10 +31,12 @@ func TestRefusals(t *testing.T) {
 		"same suite twice": {func(p *order.BuildParams) { p.Suites = append(p.Suites, p.Suites[0]) }, fault.Refused, "/suites/1"},
 		"quantity":         {func(p *order.BuildParams) { p.Quantities = []string{"peak-rss"} }, fault.Refused, "/quantities/0"},
 		"target kind":      {func(p *order.BuildParams) { p.Target.Kind = order.WorkingTree }, fault.Refused, "/target/kind"},
-		"include":          {func(p *order.BuildParams) { p.Suites[0].Filter, p.Suites[0].Include = "", []string{"x"} }, fault.Refused, "/suites/0/include"},
-		"suite parameter":  {func(p *order.BuildParams) { p.Suites[0].Parameters = canon.MustFrom(map[string]int{"speed": 1}) }, fault.Refused, "/suites/0/parameters/speed"},
-		"workload":         {func(p *order.BuildParams) { p.WorkloadParameters = map[string]canon.Value{"n": canon.IntOf(1)} }, fault.Refused, "/workload_parameters"},
-		"timed warm-up":    {func(p *order.BuildParams) { p.Precision.Warmup = &order.Warmup{Mode: order.Time, Seconds: 1} }, fault.Refused, "/precision/warmup/mode"},
+		"include": {func(p *order.BuildParams) {
+			p.Suites[0].Filter, p.Suites[0].Include = "", []string{"*.BenchmarkSum", "x"}
+		}, fault.Refused, "/suites/0/include/1"},
+		"suite parameter": {func(p *order.BuildParams) { p.Suites[0].Parameters = canon.MustFrom(map[string]int{"speed": 1}) }, fault.Refused, "/suites/0/parameters/speed"},
+		"workload":        {func(p *order.BuildParams) { p.WorkloadParameters = map[string]canon.Value{"n": canon.IntOf(1)} }, fault.Refused, "/workload_parameters"},
+		"timed warm-up":   {func(p *order.BuildParams) { p.Precision.Warmup = &order.Warmup{Mode: order.Time, Seconds: 1} }, fault.Refused, "/precision/warmup/mode"},
 		"process level": {func(p *order.BuildParams) {
 			p.Precision.Repetitions = order.Repetitions{Levels: []order.Level{{Unit: "process", N: 2}}}
 		}, fault.Refused, "/precision/repetitions/levels/0/unit"},
@@ -77,7 +79,6 @@ func TestRawRefusals(t *testing.T) {
 	o := build(t, goOrder(s, "^BenchmarkSum$", nil))
 	for member, text := range map[string]string{
 		"environment_policy": `{"name":"laptop","version":"1"}`,
-		"benchmark":          `{"source":{"uri":"https://example.org/b"}}`,
 		"collectors":         `[{"name":"x","command":["true"]}]`,
 	} {
 		v, err := canon.Parse([]byte(text))

@@ -116,7 +116,7 @@ func (r *run) uphold(ctx context.Context) error {
 			r.warnings = append(r.warnings, f.Token())
 		}
 	}
-	if f, refused := policy.Refused(failures); refused && r.barred.reason == "" {
+	if f, refused := policy.Refused(failures); refused {
 		r.bar(f)
 	}
 	return nil
@@ -125,7 +125,12 @@ func (r *run) uphold(ctx context.Context) error {
 // policyFile is where the policy is kept beside the output of the cases.
 func (r *run) policyFile() string { return filepath.Join(r.artifacts, "policy.json") }
 
-func (r *run) bar(f policy.Failure) { r.barred = barred{f.Token(), f.Why} }
+// bar keeps the cases from being measured, unless something else does already.
+func (r *run) bar(f policy.Failure) {
+	if r.barred.reason == "" {
+		r.barred = barred{f.Token(), f.Why}
+	}
+}
 
 // lookAgain is the time between two looks at a machine that has to settle.
 const lookAgain = time.Second

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +24,9 @@ type suites struct {
 	Params
 	harness harness.Harness
 	regime  regime
+	placed  order.Order // with absolute paths, and what the policy sets
 	found   []harness.Suite
+	barred  barred
 	environ []string // of every program of the order
 }
 
@@ -42,15 +45,18 @@ func find(ctx context.Context, p Params) (suites, error) {
 	if s.regime, err = govern(p, s.harness.Capabilities()); err != nil {
 		return s, err
 	}
-	home, _ := os.UserHomeDir() // "~" stays as it is without one, and is not found
-	target := p.Order
-	target.EnvironmentVariables = s.variables()
-	target.Target.Path, target.Target.SourceDir = expand(target.Target.Path, home), expand(target.Target.SourceDir, home)
+	if s.placed, err = locate(p.Order); err != nil {
+		return s, err
+	}
+	s.placed.EnvironmentVariables = s.variables()
 	labels := map[string]bool{}
 	for i, su := range p.Order.Suites {
-		one, err := s.harness.Locate(target, su)
+		one, err := s.harness.Locate(s.placed, su)
 		if err != nil {
 			return s, at(err, i)
+		}
+		if one.SourceDir == "" && s.placed.Target.Kind == order.WorkingTree {
+			one.SourceDir = s.placed.Target.Path
 		}
 		if one.SourceDir == "" {
 			one.SourceDir = filepath.Dir(one.Program)
@@ -62,6 +68,9 @@ func find(ctx context.Context, p Params) (suites, error) {
 		s.found = append(s.found, one)
 	}
 	s.environ = capture.Merge(p.Place.Environ(), s.variables())
+	if err := s.attest(); err != nil || s.barred.reason != "" {
+		return s, err
+	}
 	return s, s.probe(ctx)
 }
 
@@ -114,6 +123,11 @@ func (s suites) capabilities() order.Capabilities {
 	c.BuildFacts = true
 	c.Components = true
 	c.Policy = true
+	c.Benchmark = true
+	c.Include = true
+	if slices.Contains(c.Targets, order.BuildTree) {
+		c.Targets = append(slices.Clone(c.Targets), order.Artifact)
+	}
 	c.Schedules = []string{order.Sequential, order.Alternating, order.Random} // recorded; kept by whoever drives several orders
 	return c
 }
@@ -166,9 +180,45 @@ func (s suites) list(ctx context.Context) (cases []order.Case, err error) {
 		if err != nil {
 			return nil, refusal(ctx, err, "list cases")
 		}
+		if got, err = pick(i, s.Order.Suites[i], su, got); err != nil {
+			return nil, err
+		}
 		cases = append(cases, got...)
 	}
 	return cases, nil
+}
+
+// pick applies include and exclude of suite i to its listing. Patterns match the
+// whole name of a case, with the suite's label or without it. A pattern of include
+// that matches nothing is refused: somebody wanted that case to be measured.
+func pick(i int, s order.Suite, found harness.Suite, listed []order.Case) ([]order.Case, error) {
+	if len(s.Include)+len(s.Exclude) == 0 {
+		return listed, nil
+	}
+	used := make([]bool, len(s.Include))
+	var out []order.Case
+	for _, c := range listed {
+		matches := func(pattern string) bool {
+			return order.Match(pattern, c.Name) || order.Match(pattern, found.Bare(c.Name))
+		}
+		from, wanted := "", len(s.Include) == 0
+		for j, pattern := range s.Include {
+			if matches(pattern) {
+				used[j] = true
+				if !wanted {
+					from, wanted = pattern, true
+				}
+			}
+		}
+		if wanted && !slices.ContainsFunc(s.Exclude, matches) {
+			out = append(out, order.Case{Name: c.Name, From: from})
+		}
+	}
+	if j := slices.Index(used, false); j >= 0 {
+		return nil, fault.New(fault.Refused, "list cases", "%q matches none of %d cases", s.Include[j], len(listed)).
+			At("/suites/" + strconv.Itoa(i) + "/include/" + strconv.Itoa(j)).Help("patterns match whole names; * stands for any text")
+	}
+	return out, nil
 }
 
 // refusal makes a failed listing what it is to the caller: a reason not to run.
