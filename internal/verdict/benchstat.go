@@ -35,7 +35,7 @@ type BenchstatTable struct {
 // CSV returns the lines of the table and its warnings, each with the cell that it
 // is about.
 func (t BenchstatTable) CSV() (table, warnings string) {
-	out := benchstatCSV{first: max(1, t.FirstRow)}
+	out := benchstatCSV{first: max(1, t.FirstRow), tables: newTables()}
 	out.line("", t.Files[0], "", t.Files[1], "", "", "")
 	out.line("", t.Unit, "CI", t.Unit, "CI", "vs base", "P")
 	for _, r := range t.Rows {
@@ -47,6 +47,7 @@ func (t BenchstatTable) CSV() (table, warnings string) {
 
 // benchstatCSV collects lines and what is doubtful about their cells.
 type benchstatCSV struct {
+	*tables
 	first    int
 	lines    [][]string
 	warnings strings.Builder
@@ -92,7 +93,7 @@ func (o *benchstatCSV) row(r Samples) {
 		cells = append(cells, fmt.Sprint(centre[at]), spread)
 	}
 	if len(r.Base) > 0 && len(r.New) > 0 {
-		test := MannWhitney(r.Base, r.New)
+		test := o.mannWhitney(r.Base, r.New)
 		switch {
 		case test.AllSame && test.Exact:
 			o.warn(len(cells), "all samples are equal")

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"sync"
 
 	"writ/internal/canon"
 	"writ/internal/fault"
@@ -89,16 +90,19 @@ func centreEstimator() result.Estimator {
 
 // documents writes the three documents of a judgement.
 func (j *judgement) documents() (Outcome, error) {
-	set, err := canon.From(j.resultSet())
-	if err != nil {
-		return Outcome{}, inDocument(err, "result set")
-	}
-	compared, err := canon.From(j.comparison())
-	if err != nil {
-		return Outcome{}, inDocument(err, "comparison")
-	}
+	var set, compared written
+	var both sync.WaitGroup
+	both.Go(func() { set.write(j.resultSet()) })
+	both.Go(func() { compared.write(j.comparison()) })
 	doc := j.verdict()
-	doc.Comparison, doc.ResultSet = canon.PlainRef(compared), canon.PlainRef(set)
+	both.Wait()
+	if set.err != nil {
+		return Outcome{}, inDocument(set.err, "result set")
+	}
+	if compared.err != nil {
+		return Outcome{}, inDocument(compared.err, "comparison")
+	}
+	doc.Comparison, doc.ResultSet = compared.ref, set.ref
 	v, err := canon.From(doc)
 	if err != nil {
 		return Outcome{}, inDocument(err, "verdict")
@@ -107,7 +111,20 @@ func (j *judgement) documents() (Outcome, error) {
 	for i, m := range j.words {
 		samples[i] = m.samples
 	}
-	return Outcome{Comparison: compared, ResultSet: set, Verdict: v, Document: doc, Samples: samples}, nil
+	return Outcome{Comparison: compared.v, ResultSet: set.v, Verdict: v, Document: doc, Samples: samples}, nil
+}
+
+// written is a document with its digest.
+type written struct {
+	v   canon.Value
+	ref string
+	err error
+}
+
+func (w *written) write(x any) {
+	if w.v, w.err = canon.From(x); w.err == nil {
+		w.ref = canon.PlainRef(w.v)
+	}
 }
 
 func inDocument(err error, name string) error {

@@ -37,16 +37,14 @@ func (c *collector) add(invariant, format string, args ...any) {
 }
 
 func (s *evidenceSet) checkKeys(p Params, c *collector) {
-	refs := map[result.Ref]bool{}
-	attempts := map[string]*result.Result{}
-	for _, r := range s.results {
+	attempts := make(map[string]*result.Result, len(s.results))
+	for i, r := range s.results {
 		if r.Provenance.RunKey != p.RunKey && !p.Unpaired {
 			c.add("run-key", "%s belongs to %q", r.IngestKey, r.Provenance.RunKey)
 		}
-		if refs[r.Ref()] {
+		if i > 0 && s.results[i-1].Ref() == r.Ref() { // sorted by it
 			c.add("no-duplicates", "%s of %s comes twice", r.IngestKey, r.Producer.Name)
 		}
-		refs[r.Ref()] = true
 		if first := attempts[r.AttemptKey]; first == nil {
 			attempts[r.AttemptKey] = r
 		} else if !result.SameAttempt(first, r) {
@@ -170,6 +168,9 @@ func (s *evidenceSet) checkRounds(c *collector) {
 func (s *evidenceSet) checkSchedule(c *collector) {
 	var known string
 	for i, r := range s.results {
+		if i > 0 && result.SameSettings(s.results[i-1], r) {
+			continue // the schedule is part of the settings
+		}
 		v, _ := r.Coordinates.ComparisonContext.At("/protocol/schedule")
 		text := string(v.Canonical())
 		if i == 0 {

@@ -20,7 +20,10 @@ type TwoSample struct {
 // beyond that it is the normal approximation with both corrections. The
 // two-sided value doubles the smaller tail and is 1 in the exact middle. P is
 // NaN when a sample is empty.
-func MannWhitney(a, b []float64) TwoSample {
+func MannWhitney(a, b []float64) TwoSample { return newTables().mannWhitney(a, b) }
+
+// mannWhitney is MannWhitney with remembered distributions.
+func (t *tables) mannWhitney(a, b []float64) TwoSample {
 	n, m := len(a), len(b)
 	if n == 0 || m == 0 {
 		return TwoSample{P: math.NaN()}
@@ -47,7 +50,7 @@ func MannWhitney(a, b []float64) TwoSample {
 		out.P = 1
 		return out
 	}
-	lower := uCumulative(n, m, groups)
+	lower := t.uLower(n, m, groups)
 	out.P = min(1, 2*lower[int(2*min(out.U, nm-out.U))])
 	return out
 }
