@@ -50,7 +50,7 @@ var rooms = []room{
 	{"client", 5, "the public SDK; it may be taken out of the house, so it leans on nothing but the lowest floors", nil},
 	{"internal/author", 5, "signing what people and agents say; it talks to a server as its client", []string{"client"}},
 	{"internal/host", 5, "driving a run", nil},
-	{"internal/server", 5, "the API; it asks the host to drive", []string{"internal/host", "client"}},
+	{"internal/server", 5, "the API; it asks the host to drive, and its tests sign what they send", []string{"internal/host", "internal/author", "client"}},
 	{"internal/node", 5, "one process: store, host and API put together", []string{"internal/host", "internal/server"}},
 
 	{"internal/demo", 6, "the whole way, shown", nil},

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/journal"
 )
@@ -237,7 +238,7 @@ func foreign(status int, msg string, errs []error) error {
 		f := fault.Field{Rule: err.Error()}
 		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // huma wraps none
 			_, at, _ := strings.Cut(d.ErrorDetail().Location, ".")
-			f = fault.Field{Pointer: pointerOf(at), Rule: d.ErrorDetail().Message}
+			f = fieldOf(at, d.ErrorDetail().Message)
 		}
 		e.Fields = append(e.Fields, f)
 	}
@@ -256,12 +257,18 @@ func summed(e *fault.Error) *fault.Error {
 	return e
 }
 
-// pointerOf turns huma's a.b[2].c into the JSON pointer /a/b/2/c.
-func pointerOf(location string) string {
-	if location == "" {
-		return ""
+// fieldOf turns what huma found at a.b[2] into a failure of ours, at /a/b/2. A
+// member that is missing is at fault itself, not the object that lacks it.
+func fieldOf(location, rule string) fault.Field {
+	at := ""
+	if location != "" {
+		at = "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(location)
 	}
-	return "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(location)
+	if name, ok := strings.CutPrefix(rule, "expected required property "); ok {
+		name = strings.TrimSuffix(name, " to be present")
+		return fault.Field{Pointer: canon.PointerTo(at, name), Rule: "is required"}
+	}
+	return fault.Field{Pointer: at, Rule: rule}
 }
 
 // failures lists what huma's validation found, by pointer.
@@ -269,7 +276,7 @@ func failures(res *huma.ValidateResult) []fault.Field {
 	out := make([]fault.Field, 0, len(res.Errors))
 	for _, err := range res.Errors {
 		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // huma wraps none
-			out = append(out, fault.Field{Pointer: pointerOf(d.ErrorDetail().Location), Rule: d.ErrorDetail().Message})
+			out = append(out, fieldOf(d.ErrorDetail().Location, d.ErrorDetail().Message))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b fault.Field) int { return strings.Compare(a.Pointer, b.Pointer) })
