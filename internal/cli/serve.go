@@ -72,6 +72,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		}
 	}
 	if err == nil {
+		err = n.Shown(ctx)
+	}
+	if err == nil {
 		err = n.Wait(ctx)
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)

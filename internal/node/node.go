@@ -50,6 +50,7 @@ type Node struct {
 	host   *host.Host
 	desk   *lane.Desk
 	log    *slog.Logger
+	now    func() time.Time
 	swept  chan struct{} // closed when the sweeper has ended
 	stop   context.CancelFunc
 	done   chan error // of the host
@@ -66,7 +67,7 @@ func Start(ctx context.Context, p Params) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{lock: lock, done: make(chan error, 1), served: make(chan error, 1)}
+	n := &Node{lock: lock, now: p.Now, done: make(chan error, 1), served: make(chan error, 1)}
 	if err := n.open(ctx, p); err != nil {
 		return nil, errors.Join(err, n.close())
 	}
