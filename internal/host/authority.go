@@ -52,7 +52,7 @@ func (j *job) transition(ctx context.Context, op func(landing.State) (landing.Tr
 }
 
 func (j *job) keepTransition(ctx context.Context, before landing.State, version int64, t landing.Transition, extra func(landing.Transition, *batch) error) error {
-	var b batch
+	b := batch{point: string(t.Operation.Op)}
 	if t.Changed {
 		docs, cells, err := j.stepDocuments(ctx, before, version, t)
 		if err != nil {

@@ -99,6 +99,7 @@ type batch struct {
 	space, run string
 	lane       string
 	once       string // idempotency key of the commit, "" for none
+	point      string // what is committed, in a word, for tests that kill the process there
 	docs       []ledger.NewDocument
 	events     []ledger.NewEvent // after the document.accepted events
 	cells      []ledger.CellWrite
@@ -120,8 +121,22 @@ func (h *Host) commit(ctx context.Context, b batch) (ledger.Receipt, error) {
 	if err != nil {
 		return r, err
 	}
-	h.Crash("committed" + kindsOf(b.docs))
+	h.Crash(b.where())
 	return r, nil
+}
+
+// where names the point after the commit of the batch.
+func (b batch) where() string {
+	out := "committed"
+	if b.point != "" {
+		out += " " + b.point + ":"
+	}
+	for i, d := range b.docs {
+		if i == 0 || d.Kind != b.docs[i-1].Kind {
+			out += " " + d.Kind
+		}
+	}
+	return out
 }
 
 // fingerprint is over what the batch says, not over the ids that it mints.

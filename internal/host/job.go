@@ -150,6 +150,7 @@ func (j *job) append(ctx context.Context, run taskpack.Run, f taskpack.Fact, b b
 		return err
 	}
 	b.docs = append(b.docs, factDocument(j.task.Run, fact))
+	b.point = string(f.Kind)
 	return j.save(ctx, j.workspace, &j.task, b)
 }
 

@@ -35,7 +35,7 @@ func (j *job) perform(ctx context.Context, run taskpack.Run, s taskpack.PlanStep
 		return err
 	}
 	j.task.Phase = Running
-	if err := j.save(ctx, j.workspace, &j.task, batch{docs: []ledger.NewDocument{factDocument(j.task.Run, started)}}); err != nil {
+	if err := j.save(ctx, j.workspace, &j.task, batch{point: string(taskpack.FactStarted), docs: []ledger.NewDocument{factDocument(j.task.Run, started)}}); err != nil {
 		return err
 	}
 	j.Crash("started " + s.ID)

@@ -7,7 +7,6 @@ import (
 
 	"writ/internal/fault"
 	"writ/internal/landing"
-	"writ/internal/ledger"
 	"writ/internal/proposal"
 	"writ/internal/taskpack"
 )
@@ -158,15 +157,4 @@ func leaseOf(s landing.State, c landing.Candidate) *landing.Fence {
 		}
 	}
 	return nil
-}
-
-// kindsOf names the documents of a batch, for the points at which tests kill the process.
-func kindsOf(docs []ledger.NewDocument) string {
-	out := ""
-	for i, d := range docs {
-		if i == 0 || d.Kind != docs[i-1].Kind {
-			out += " " + d.Kind
-		}
-	}
-	return out
 }
