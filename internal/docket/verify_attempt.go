@@ -129,36 +129,55 @@ func (v *verifier) affected() []string {
 }
 
 // rooted finds the document of a kind whose own root is the one that is named.
-func (v *verifier) rooted(kind, root, what string, rootOf func(canon.Value) string) (Document, canon.Value, error) {
+func (v *verifier) rooted(kind, root, what string, rootOf func(canon.Value) string) (found Document, value canon.Value, err error) {
 	for _, d := range v.of(kind) {
-		value, err := canon.Parse([]byte(d.Body))
+		x, err := canon.Parse([]byte(d.Body))
 		if err != nil {
-			return d, value, at(d.Kind, d.Ref, err)
+			return d, x, at(d.Kind, d.Ref, err)
 		}
-		if rootOf(value) == root {
-			v.use(d)
-			return d, value, d.named(BytesRef(kind, []byte(d.Body)))
+		if rootOf(x) != root {
+			continue
 		}
+		if err := d.named(BytesRef(kind, []byte(d.Body))); err != nil {
+			return d, x, err
+		}
+		v.use(d)
+		return d, x, nil
 	}
-	return Document{}, canon.Value{}, wrong(kind, root, "%s and it is not in the docket", what)
+	return found, value, wrong(kind, root, "%s and it is not in the docket", what)
 }
 
 func member(name string) func(canon.Value) string {
 	return func(v canon.Value) string { return v.Str(name) }
 }
 
-// sourceProof checks which source the candidate was submitted for.
+// sourceProof checks which source the candidate was submitted for. The root of a
+// proof leaves its time out: attempts may name one root and have a proof each.
 func (v *verifier) sourceProof(c landing.Candidate) error {
-	d, value, err := v.rooted(ledger.KindSourceProof, c.SourceProofRoot, "the candidate names it", member("proofRoot"))
-	if err != nil {
-		return err
+	found := false
+	for _, d := range v.of(ledger.KindSourceProof) {
+		value, err := canon.Parse([]byte(d.Body))
+		if err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+		p, err := landing.ParseSourceProof(value)
+		if err != nil {
+			return at(d.Kind, d.Ref, err)
+		}
+		if p.Root != c.SourceProofRoot {
+			continue
+		}
+		if p.SourceHead != c.SourceHead || p.ClosureRoot != c.ClosureRoot || p.SourcePatchRoot != c.SourcePatchRoot || p.PlanRoot != c.PlanRoot {
+			return wrong(d.Kind, d.Ref, "it is not about candidate %s", c.CandidateID)
+		}
+		if err := d.named(BytesRef(d.Kind, []byte(d.Body))); err != nil {
+			return err
+		}
+		v.use(d)
+		found = true
 	}
-	p, err := landing.ParseSourceProof(value)
-	if err != nil {
-		return at(d.Kind, d.Ref, err)
-	}
-	if p.SourceHead != c.SourceHead || p.ClosureRoot != c.ClosureRoot || p.SourcePatchRoot != c.SourcePatchRoot || p.PlanRoot != c.PlanRoot || p.Root != c.SourceProofRoot {
-		return wrong(d.Kind, d.Ref, "it is not about candidate %s", c.CandidateID)
+	if !found {
+		return wrong(ledger.KindSourceProof, c.SourceProofRoot, "the candidate names it and it is not in the docket")
 	}
 	return nil
 }
