@@ -58,6 +58,8 @@ var rooms = []room{
 	{"internal/cli/gendocs", 6, "the page of commands, written from the commands", []string{"internal/cli"}},
 	{"cmd/writ", 6, "the binary", []string{"internal/cli"}},
 
+	{"internal/e2e", 7, "tests of the whole way", nil},
+
 	{"internal/testkit", 0, "support of tests, for every floor; it knows none of them", nil},
 	{"internal/house", 7, "tests about all of it", nil},
 }
