@@ -4,8 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"writ/internal/canon"
 	"writ/internal/fault"
@@ -37,20 +40,7 @@ type evidence struct {
 func readEvidence(dirs ...string) (evidence, error) {
 	e := evidence{claimed: map[string][]byte{}}
 	for _, dir := range dirs {
-		root := os.DirFS(dir)
-		err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if d.IsDir() || path.Ext(name) != ".json" {
-				return nil
-			}
-			raw, err := fs.ReadFile(root, name)
-			if err != nil {
-				return err
-			}
-			return e.add(name, raw)
-		})
+		err := e.folder(os.DirFS(dir))
 		if _, ok := fault.As(err); err != nil && !ok {
 			return e, fault.Wrap(err, fault.NotFound, "read results", "%s cannot be read", dir)
 		}
@@ -64,36 +54,81 @@ func readEvidence(dirs ...string) (evidence, error) {
 	return e, nil
 }
 
-func (e *evidence) add(name string, raw []byte) error {
+// folder reads its files side by side and takes them in the order of their names,
+// so that the first broken one is the one that is told about.
+func (e *evidence) folder(root fs.FS) error {
+	var names []string
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path.Ext(name) == ".json" {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	found := make([]document, len(names))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(names)) {
+		readers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(names); i = int(next.Add(1)) - 1 {
+				found[i].read(root, names[i])
+			}
+		})
+	}
+	readers.Wait()
+	for i, d := range found {
+		switch {
+		case d.err != nil:
+			return d.err
+		case d.claimed != nil:
+			e.claimed[names[i]] = d.claimed
+		case d.order != nil:
+			e.orders = append(e.orders, *d.order)
+		case d.result != nil:
+			e.results = append(e.results, *d.result)
+		}
+	}
+	return nil
+}
+
+// document is what one file holds; nothing when it does not count.
+type document struct {
+	claimed []byte
+	order   *order.Order
+	result  *result.Result
+	err     error
+}
+
+func (d *document) read(root fs.FS, name string) {
+	raw, err := fs.ReadFile(root, name)
+	if err != nil {
+		d.err = err
+		return
+	}
 	switch path.Base(name) {
 	case comparisonFile, resultSetFile, verdictFile, gateFile:
-		if name != path.Base(name) {
-			return nil // of another judgement, below
+		if name == path.Base(name) { // else of another judgement, below
+			d.claimed = raw
 		}
-		e.claimed[name] = raw
-		return nil
+		return
 	}
 	v, err := canon.Parse(raw)
 	if err != nil {
-		return in(name, err)
+		d.err = in(name, err)
+		return
 	}
 	version, _ := v.Get("schema_version")
 	text, isText := version.String()
 	switch {
 	case isText && strings.HasPrefix(text, "benchx/work-order/"):
 		o, err := order.Parse(raw)
-		if err != nil {
-			return in(name, err)
-		}
-		e.orders = append(e.orders, o)
+		d.order, d.err = &o, in(name, err)
 	case version.Kind() == canon.Number && v.Has("measurement"):
-		r, err := result.Parse(raw)
-		if err != nil {
-			return in(name, err)
-		}
-		e.results = append(e.results, r)
+		r, err := result.Accept(v, raw)
+		d.result, d.err = &r, in(name, err)
 	}
-	return nil
 }
 
 // in says which file a refusal is about.

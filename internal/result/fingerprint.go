@@ -95,26 +95,44 @@ type prints struct {
 }
 
 func newPrints(v canon.Value) prints {
-	part := func(pointers ...string) canon.Digest {
-		var b []byte
-		for _, p := range pointers {
-			if x, ok := v.At(p); ok {
+	coordinates, _ := v.Get("coordinates")
+	environment, _ := coordinates.Get("environment")
+	subject, _ := coordinates.Get("subject")
+	workload, _ := coordinates.Get("workload")
+	provenance, _ := v.Get("provenance")
+	boot, _ := environment.At("/condition/" + BootID + "/value")
+
+	b := make([]byte, 0, 4096)
+	add := func(from canon.Value, names ...string) {
+		for _, n := range names {
+			if x, ok := from.Get(n); ok {
 				b = x.AppendCanonical(b)
 			}
 			b = append(b, 0)
 		}
-		return canon.Sum(b)
 	}
-	return prints{
-		attempt: part("/project", "/source", "/revision", "/benchmark", "/coordinates/workload", "/coordinates/subject",
-			"/coordinates/environment/schema", "/coordinates/environment/identity", "/provenance/run_key",
-			"/provenance/subject_dirty", "/provenance/benchmark_dirty", "/provenance/subject_tree", "/provenance/benchmark_tree"),
-		settings: part("/coordinates/comparison_context", "/coordinates/resource_selection", "/coordinates/quantity", "/coordinates/workload/dataset"),
-		subject:  part("/coordinates/subject/name", "/coordinates/subject/components", "/coordinates/subject/configuration", "/source"),
-		place:    part("/coordinates/environment/schema", "/coordinates/environment/identity", "/coordinates/environment/system"),
-		machine: part("/coordinates/environment/schema", "/coordinates/environment/identity", "/coordinates/environment/system",
-			"/coordinates/environment/condition/"+BootID+"/value"),
+	take := func() canon.Digest {
+		d := canon.Sum(b)
+		b = b[:0]
+		return d
 	}
+	var p prints
+	add(v, "project", "source", "revision", "benchmark")
+	add(coordinates, "workload", "subject")
+	add(environment, "schema", "identity")
+	add(provenance, "run_key", "subject_dirty", "benchmark_dirty", "subject_tree", "benchmark_tree")
+	p.attempt = take()
+	add(coordinates, "comparison_context", "resource_selection", "quantity")
+	add(workload, "dataset")
+	p.settings = take()
+	add(subject, "name", "components", "configuration")
+	add(v, "source")
+	p.subject = take()
+	add(environment, "schema", "identity", "system")
+	p.place = canon.Sum(b)
+	b = boot.AppendCanonical(b)
+	p.machine = take()
+	return p
 }
 
 // SameAttempt reports whether two results agree on everything that results of

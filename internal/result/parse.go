@@ -61,6 +61,9 @@ func Parse(raw []byte) (Result, error) {
 	return read(v, raw, v.Canonical())
 }
 
+// Accept is Parse for text that was read strictly already: v is what raw says.
+func Accept(v canon.Value, raw []byte) (Result, error) { return read(v, raw, v.Canonical()) }
+
 // New checks a document, fills in what follows from the rest (the message
 // version, and the ingest key when it is empty) and gives it its canonical
 // bytes.
