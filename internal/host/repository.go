@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"writ/internal/canon"
@@ -58,7 +59,22 @@ func (r Repository) check() error {
 		}
 	}
 	_, err := r.policy()
-	return err
+	return below(err, "/gate_policy")
+}
+
+// below says of a refusal of one member where that member is.
+func below(err error, at string) error {
+	e, ok := fault.As(err)
+	if !ok {
+		return err
+	}
+	moved := *e
+	moved.Pointer = at + e.Pointer
+	moved.Fields = slices.Clone(e.Fields)
+	for i := range moved.Fields {
+		moved.Fields[i].Pointer = at + moved.Fields[i].Pointer
+	}
+	return &moved
 }
 
 // sample is the least time of one sample, in seconds.
