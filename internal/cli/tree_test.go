@@ -168,7 +168,7 @@ func TestFlagsAreGivenOnce(t *testing.T) {
 				return
 			}
 			_, list := f.Value.(pflag.SliceValue)
-			text := map[string]string{"bool": "true", "int": "1", "int64": "1", "duration": "1s"}[f.Value.Type()]
+			text := map[string]string{"bool": "true", "int": "1", "int64": "1", "float64": "1", "duration": "1s"}[f.Value.Type()]
 			if err := f.Value.Set(text); err != nil {
 				t.Errorf("%s --%s: %v", c.CommandPath(), f.Name, err)
 			}
