@@ -112,7 +112,7 @@ func counters(out *harness.Suite, o order.Order, s order.Suite) error {
 // system are the libraries that belong to the machine, not to the subject, by the
 // beginnings of their names.
 var system = []string{
-	"ld-linux", "libbenchmark", "libc.so", "libc++", "libdl.so", "libgcc_s.so", "libgomp.so", "libm.so", "libpfm.so", "libpthread.so", "librt.so", "libstdc++.so",
+	"ld-linux", "libbenchmark.so", "libbenchmark_main.so", "libc.so", "libc++", "libdl.so", "libgcc_s.so", "libgomp.so", "libm.so", "libpfm.so", "libpthread.so", "librt.so", "libstdc++.so",
 }
 
 // loadsMore reports whether a program may run code of the subject that is not in

@@ -12,7 +12,14 @@ import (
 	"writ/internal/order"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if path := sampleBuilt; path != "" {
+			os.RemoveAll(filepath.Dir(path))
+		}
+		os.Exit(code)
+	}))
+}
 
 // fixture reads what a real program wrote: testdata/sample.cc with version 1.7.1
 // of the library, or 1.9.1 where the name says so.

@@ -101,10 +101,10 @@ func (a Adapter) read(s harness.Suite, name string, set settings, wanted, quanti
 	all := func(status result.Status, reason, message string) harness.Reading {
 		return harness.All(quantities, status, reason, message)
 	}
-	switch out.Result.Cause {
-	case proc.TimedOut:
+	switch c := out.Result.Cause; {
+	case c == proc.TimedOut:
 		return all(result.Failed, result.ReasonTimeout, "")
-	case proc.OutputLimit:
+	case c == proc.OutputLimit, c == proc.Cancelled:
 		return all(result.Failed, result.ReasonHarnessError, "the benchmark "+out.End())
 	}
 	if why, there := out.Unread[nativeFile]; there {

@@ -268,6 +268,7 @@ func (r *Reader) Skip() error {
 		return err
 	case Null:
 		return r.word("null")
+	case Invalid:
 	}
 	return r.unexpected("a value")
 }

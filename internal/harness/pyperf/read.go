@@ -66,10 +66,10 @@ func read(name string, set settings, quantities []string, out harness.Output) ha
 	all := func(reason, message string) harness.Reading {
 		return harness.All(quantities, result.Failed, reason, message)
 	}
-	switch out.Result.Cause {
-	case proc.TimedOut:
+	switch c := out.Result.Cause; {
+	case c == proc.TimedOut:
 		return all(result.ReasonTimeout, "")
-	case proc.OutputLimit:
+	case c == proc.OutputLimit, c == proc.Cancelled:
 		return all(result.ReasonHarnessError, "the benchmark "+out.End())
 	}
 	if why, there := out.Unread[nativeFile]; there {

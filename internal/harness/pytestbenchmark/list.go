@@ -6,7 +6,6 @@ import (
 	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/harness"
-	"writ/internal/harness/python"
 	"writ/internal/order"
 )
 
@@ -27,7 +26,7 @@ func (Adapter) Listing(s harness.Suite) []harness.Invocation {
 		argv = append(argv, "-k", s.Filter)
 	}
 	return []harness.Invocation{{
-		Argv: append(argv, s.Traits[traitFile]), Dir: s.Dir, Variables: python.Quiet(),
+		Argv: append(argv, s.Traits[traitFile]), Dir: s.Dir, Variables: variables(),
 		Inputs:  []harness.File{{Name: listScript, MediaType: "text/x-python", Bytes: lister}},
 		Outputs: []harness.File{{Name: listFile, MediaType: "application/json"}},
 	}}

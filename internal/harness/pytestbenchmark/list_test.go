@@ -109,7 +109,7 @@ func TestInvocation(t *testing.T) {
 				"--benchmark-json=" + x + "/benchmark.json", "--benchmark-min-rounds=" + tc.rounds, "--benchmark-max-time=0.000000001",
 				"--benchmark-min-time=" + tc.least, "--benchmark-warmup=off", "--benchmark-timer=time.perf_counter", "--benchmark-calibration-precision=10", "t.py::a[x y]",
 			},
-			Dir: "/tree", Variables: map[string]string{"PYTHONDONTWRITEBYTECODE": "1"},
+			Dir: "/tree", Variables: map[string]string{"PYTHONDONTWRITEBYTECODE": "1", "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": ""},
 			Outputs: []harness.File{
 				{Name: "benchmark.json", Kind: result.ArtifactNative, MediaType: "application/json"},
 				{Name: "junit.xml", Kind: "test-report", MediaType: "application/xml"},

@@ -176,6 +176,14 @@ func common(s harness.Suite) []string {
 	}
 }
 
+// variables are what every program of a suite gets. What the surroundings tell
+// pytest by them would change how cases run.
+func variables() map[string]string {
+	v := python.Quiet()
+	v["PYTEST_ADDOPTS"], v["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "", ""
+	return v
+}
+
 // Invocation implements harness.Harness.
 func (a Adapter) Invocation(s harness.Suite, name string, p order.Precision) (harness.Invocation, error) {
 	if !isNode(name) {
@@ -193,7 +201,7 @@ func (a Adapter) Invocation(s harness.Suite, name string, p order.Precision) (ha
 		"--benchmark-timer=time.perf_counter", "--benchmark-calibration-precision="+strconv.Itoa(calibrationPrecision), name,
 	)
 	return harness.Invocation{
-		Argv: argv, Dir: s.Dir, Variables: python.Quiet(),
+		Argv: argv, Dir: s.Dir, Variables: variables(),
 		Outputs: []harness.File{
 			{Name: nativeFile, Kind: result.ArtifactNative, MediaType: "application/json"},
 			{Name: junitFile, Kind: "test-report", MediaType: "application/xml"},

@@ -41,10 +41,10 @@ func read(name string, set settings, quantities []string, out harness.Output) ha
 	all := func(status result.Status, reason, message string) harness.Reading {
 		return harness.All(quantities, status, reason, message)
 	}
-	switch out.Result.Cause {
-	case proc.TimedOut:
+	switch c := out.Result.Cause; {
+	case c == proc.TimedOut:
 		return all(result.Failed, result.ReasonTimeout, "")
-	case proc.OutputLimit:
+	case c == proc.OutputLimit, c == proc.Cancelled:
 		return all(result.Failed, result.ReasonHarnessError, "the test "+out.End())
 	}
 	for _, file := range []string{nativeFile, junitFile} {

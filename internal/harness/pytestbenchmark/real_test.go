@@ -55,7 +55,7 @@ func untouched(t *testing.T, dir string) {
 func TestARealListing(t *testing.T) {
 	t.Parallel()
 	dir := tree(t)
-	d := harnesstest.Drive(t, Adapter{}, "PATH="+os.Getenv("PATH"), "PYTEST_ADDOPTS=")
+	d := harnesstest.Drive(t, Adapter{}, "PATH="+os.Getenv("PATH"), "PYTEST_ADDOPTS=-k nothing", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1")
 	o := treeOrder(dir, ".", interpreter(t))
 	s, err := d.Suite(o)
 	if err != nil {
