@@ -12,13 +12,15 @@ import (
 
 func (a *app) orderCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "order",
-		Short:   "check work orders",
-		Example: "  writ order validate order.json",
+		Use:   "order",
+		Short: "write, check, resolve and explain work orders",
+		Long: `A work order says what is measured, at what, how, and for whom. A draft names
+suites; resolving it fixes the plan of all cases; writ run does both.`,
+		Example: "  writ order new --path bin --suite sum.test > order.json\n  writ order explain order.json\n  writ order resolve order.json",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.orderValidate())
+	c.AddCommand(a.orderNew(), a.orderValidate(), a.orderExplain(), a.orderPlan(), a.orderResolve())
 	return c
 }
 
