@@ -163,3 +163,30 @@ func TestARealListingUnderFilters(t *testing.T) {
 		t.Errorf("another program: %v", err)
 	}
 }
+
+func TestAProgramThatLoadsTheProject(t *testing.T) {
+	t.Parallel()
+	compiler, err := exec.LookPath("g++")
+	if err != nil {
+		testkit.Skip(t, "a C++ compiler", install)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"part.cc": "int part() { return 1; }\n", "main.cc": "int part();\nint main() { return part(); }\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"-shared", "-fPIC", "-o", "libbenchmark_part.so", "part.cc"},
+		{"-o", "whole", "main.cc", "part.cc"}, {"-o", "split", "main.cc", "-L.", "-lbenchmark_part"},
+	} {
+		cmd := exec.Command(compiler, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	if loadsMore(filepath.Join(dir, "whole")) || !loadsMore(filepath.Join(dir, "split")) {
+		t.Error("which program holds all of the code?")
+	}
+}
