@@ -75,7 +75,7 @@ type Suite struct {
 	Protocol      map[string]canon.Value // fixed settings of the harness, as protocol members
 	Version       string                 // of the harness
 	Processors    int                    // how many the cases may use; 0 when that is not set
-	Traits        map[string]string      // what a Prober found out, for its own use
+	Traits        map[string]string      // what Locate and a Prober found out, for the adapter's own use
 
 	// Shared says that equal bytes of Program do not mean equal code, because it is
 	// an interpreter or loads libraries of the subject: results must not name it as

@@ -5,6 +5,8 @@
 package catalogue
 
 import (
+	"runtime"
+
 	"writ/internal/harness"
 	"writ/internal/harness/gobench"
 	"writ/internal/harness/googlebenchmark"
@@ -12,10 +14,10 @@ import (
 	"writ/internal/harness/pytestbenchmark"
 )
 
-// All returns every adapter, in the order of their names.
+// All returns every adapter, in the order of their names, set up for this machine.
 func All() harness.Set {
 	return harness.Set{
-		gobench.Adapter{},
+		gobench.Adapter{Processors: runtime.GOMAXPROCS(0)},
 		googlebenchmark.Adapter{},
 		pyperf.Adapter{},
 		pytestbenchmark.Adapter{},
