@@ -18,6 +18,7 @@ import (
 
 type runOptions struct {
 	file, out, record string
+	resume            string
 	slot              int
 	collectors, dry   bool
 	policies          []string
@@ -26,7 +27,7 @@ type runOptions struct {
 func (a *app) runCommand() *cobra.Command {
 	o := runOptions{slot: -1}
 	c := &cobra.Command{
-		Use:   "run ORDER",
+		Use:   "run [ORDER]",
 		Short: "execute one work order and write its results; needs no server",
 		Long: `Execute a work order: refuse what cannot be honoured exactly, fix the plan, run
 one process per case, and write one result for every planned entry, whatever
@@ -34,14 +35,21 @@ happens. Nothing is built, checked out or judged. ORDER "-" is standard input.
 
 Programs that the order brings along are run only with --allow-collectors.
 
+--resume continues a run that was interrupted, from what is in its folder: entries
+with a result keep it, the rest is measured. It needs the same programs, machine,
+settings and boot. What comes after the gap says so, and is never paired with what
+came before.
+
 Exit status: 0 every entry is a success, partial or skipped; 1 some entry is an
 error or was cut off by a limit; 2 the order was refused and nothing ran;
-3 internal error; 6 no such file; 12 no case was selected; 130 interrupted, what was
-measured until then is kept.`,
-		Example: "  writ run order.json --out results\n  writ run order.json --dry-run\n  writ run order.json --out results --slot 3 --json",
-		Args:    cobra.ExactArgs(1),
+3 internal error; 4 the run to resume is alive; 6 no such file or run; 12 no case
+was selected; 130 interrupted, what was measured until then is kept.`,
+		Example: "  writ run order.json --out results\n  writ run order.json --dry-run\n  writ run order.json --out results --slot 3 --json\n  writ run --resume results",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			o.file = args[0]
+			if len(args) > 0 {
+				o.file = args[0]
+			}
 			return a.execute(c.Context(), o)
 		},
 	}
@@ -50,6 +58,7 @@ measured until then is kept.`,
 	f.IntVar(&o.slot, "slot", -1, "position of this order among those of a comparison, from 0; given by whoever drives them")
 	f.BoolVar(&o.collectors, "allow-collectors", false, "run the programs that the order brings along")
 	f.BoolVar(&o.dry, "dry-run", false, "resolve the order and show its plan; runs nothing but the listing of cases")
+	f.StringVar(&o.resume, "resume", "", "folder of an interrupted run to continue, in place of an order")
 	policyDirs(c, &o.policies)
 	f.StringVar(&o.record, "record-env", "", "further environment variables that results may record, separated by commas")
 	return c
@@ -59,19 +68,33 @@ measured until then is kept.`,
 func harnesses() harness.Set { return catalogue.All() }
 
 func (a *app) execute(ctx context.Context, o runOptions) error {
+	const op = "run order"
+	p := runner.Params{
+		Dir: o.out, Harnesses: harnesses(), AllowCollectors: o.collectors, AllowList: o.record,
+		Runner: result.Runner{Name: "writ", Version: version}, Now: time.Now,
+	}
+	if o.slot >= 0 {
+		p.Slot = &o.slot
+	}
+	if !a.quiet {
+		p.Progress = func(e runner.Event) { a.progress(e) }
+	}
+	switch {
+	case o.resume != "" && (o.file != "" || o.out != "" || o.dry):
+		return fault.New(fault.Usage, op, "--resume takes the order and the folder from the run").Help("leave ORDER, --out and --dry-run out")
+	case o.resume != "":
+		return a.resume(ctx, p, o)
+	case o.file == "":
+		return fault.New(fault.Usage, op, "no order").Help("writ run ORDER --out DIR, or writ run --resume DIR")
+	}
 	raw, err := a.readFile(o.file, maxInput)
 	if err != nil {
 		return err
 	}
-	ord, err := order.Parse(raw)
-	if err != nil {
+	if p.Order, err = order.Parse(raw); err != nil {
 		return err
 	}
-	p := runner.Params{
-		Order: ord, Dir: o.out, Harnesses: harnesses(), AllowCollectors: o.collectors, AllowList: o.record,
-		Runner: result.Runner{Name: "writ", Version: version}, Now: time.Now,
-	}
-	if ord.EnvironmentPolicy != nil {
+	if p.Order.EnvironmentPolicy != nil {
 		if p.Policies, err = policies(o.policies); err != nil {
 			return err
 		}
@@ -80,18 +103,29 @@ func (a *app) execute(ctx context.Context, o runOptions) error {
 		return a.plan(ctx, p)
 	}
 	if o.out == "" {
-		return fault.New(fault.Usage, "run order", "no folder for the results").Help("pass --out DIR, or --dry-run to see the plan")
-	}
-	if o.slot >= 0 {
-		p.Slot = &o.slot
-	}
-	if !a.quiet {
-		p.Progress = func(e runner.Event) { a.progress(e) }
+		return fault.New(fault.Usage, op, "no folder for the results").Help("pass --out DIR, or --dry-run to see the plan")
 	}
 	r, err := runner.Run(ctx, p)
 	if err != nil {
 		return err
 	}
+	return a.reportRun(r)
+}
+
+// resume continues a run that was interrupted.
+func (a *app) resume(ctx context.Context, p runner.Params, o runOptions) (err error) {
+	if p.Policies, err = policies(o.policies); err != nil {
+		return err
+	}
+	p.Dir = o.resume
+	r, err := runner.Resume(ctx, p)
+	if err != nil {
+		return err
+	}
+	return a.reportRun(r)
+}
+
+func (a *app) reportRun(r runner.Report) error {
 	if err := a.emit(viewReport(r), func(w io.Writer) { showReported(w, r) }); err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func scripts(t *testing.T, dir string) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "mode": mode, "await": await, "pick": pick, "answerdoc": answerDocument, "results": makeResults, "replace": replace,
-			"secret": secret, "treeof": treeOf, "until": until, "order": makeOrder,
+			"appears": appears, "gone": gone, "secret": secret, "treeof": treeOf, "until": until, "order": makeOrder,
 		},
 	})
 }
@@ -110,6 +110,43 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		if time.Now().After(deadline) {
 			ts.Fatalf("%s did not come: %v %s", args[0], err, raw)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// appears polls until a file is there, within a deadline: appears begun
+func appears(ts *testscript.TestScript, _ bool, args []string) {
+	deadline := time.Now().Add(time.Minute)
+	for {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s did not come", args[0])
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// gone polls until no process runs a program of that name below the work folder,
+// within a deadline: gone wait.test
+func gone(ts *testscript.TestScript, _ bool, args []string) {
+	deadline := time.Now().Add(time.Minute)
+	for {
+		left := ""
+		links, err := filepath.Glob("/proc/[0-9]*/exe")
+		ts.Check(err)
+		for _, l := range links {
+			if exe, err := os.Readlink(l); err == nil && strings.HasPrefix(exe, ts.Getenv("WORK")) && filepath.Base(exe) == args[0] {
+				left = l
+			}
+		}
+		if left == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s still runs %s", left, args[0])
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

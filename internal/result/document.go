@@ -132,6 +132,13 @@ type Procedure struct {
 	Extra map[string]canon.Value `json:"-"`
 }
 
+// Members of Procedure.Extra in results that were measured after their order was
+// interrupted: when the last sign of the run before is from, and when it went on.
+const (
+	StepInterrupted = "interrupted_at"
+	StepResumed     = "resumed_at"
+)
+
 // LevelCounts counts repetitions at one level, as totals of the attempt.
 type LevelCounts struct {
 	Unit      string `json:"unit"`

@@ -55,6 +55,15 @@ func AttemptKey(order canon.Digest, caseIndex int) string {
 	return fmt.Sprintf("urn:benchx:attempt:%s:%d", order.Hex()[:16], caseIndex)
 }
 
+// RetryKey is the attempt key of a case that was begun n times before: 0 gives
+// AttemptKey.
+func RetryKey(order canon.Digest, caseIndex, n int) string {
+	if n == 0 {
+		return AttemptKey(order, caseIndex)
+	}
+	return fmt.Sprintf("%s.%d", AttemptKey(order, caseIndex), n)
+}
+
 // nameLimit keeps file names below what common file systems take, with room for
 // a suffix of whoever writes a temporary file beside it.
 const nameLimit = 160

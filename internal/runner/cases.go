@@ -70,7 +70,7 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 	if why := r.proveAffinity(ctx); why != "" && ctx.Err() == nil {
 		return r.missed(c, policy.Failure{Check: policy.CPUAffinity}.Token(), why), nil
 	}
-	a := attempt{stem: filepath.Join(r.artifacts, fmt.Sprintf("%04d", c.index))}
+	a := attempt{stem: filepath.Join(r.artifacts, c.stem())}
 	before := r.Host.Condition(result.Before)
 	stop := r.watch(&a)
 	out, err := r.launch(ctx, c.invocation, a.stem, min(limit, left))
@@ -79,7 +79,7 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 		if fault.CodeOf(err) == fault.Target {
 			e, _ := fault.As(err)
 			a = r.missed(c, result.ReasonTarget, e.Public)
-			a.stem = filepath.Join(r.artifacts, fmt.Sprintf("%04d", c.index))
+			a.stem = filepath.Join(r.artifacts, c.stem())
 			return a, nil
 		}
 		return attempt{}, err

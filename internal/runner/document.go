@@ -49,7 +49,7 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 	from := r.origins[max(c.suite, 0)]
 	d := result.Document{
 		Producer:   r.harness.Producer(),
-		AttemptKey: result.AttemptKey(o.Digest(), c.index),
+		AttemptKey: result.RetryKey(o.Digest(), c.index, c.attempt),
 		Project:    o.Project,
 		Source:     result.Source(o.Target.Source),
 		Revision:   result.Revision{Key: r.identity.Revision},
@@ -167,7 +167,7 @@ func (r *run) comparison(su harness.Suite) canon.Value {
 // procedure is what was really done.
 func (r *run) procedure(a attempt, m harness.Measured) result.Procedure {
 	limit := r.order.Timeouts.CaseS
-	p := result.Procedure{Slot: r.Slot, Round: r.order.Round, TimeoutSeconds: &limit}
+	p := result.Procedure{Slot: r.Slot, Round: r.order.Round, TimeoutSeconds: &limit, Extra: r.gap.steps()}
 	if !a.ran {
 		return p
 	}

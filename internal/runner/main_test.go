@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -195,4 +196,14 @@ func readAccount(t *testing.T, dir string) account {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// runIn starts a program in dir and wants it to succeed.
+func runIn(t *testing.T, dir string, argv ...string) {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v\n%s", argv, err, out)
+	}
 }

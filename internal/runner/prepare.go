@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -31,6 +32,8 @@ type run struct {
 	targets     []target // beside found
 	origins     []origin // beside found
 	artifacts   string   // directory
+	lock        *os.File // on artifacts, while the run lives
+	gap         *gap     // before which other results of the order were measured
 	account     account
 	report      Report
 	busy        time.Duration // spent on this order so far
@@ -42,7 +45,16 @@ type planned struct {
 	index      int // over the cases of the order
 	suite      int // index in suites.found; -1 when no suite holds the case
 	entries    []order.Entry
+	attempt    int // how often the case was begun before
 	invocation harness.Invocation
+}
+
+// stem is the beginning of the names of the case's files.
+func (c planned) stem() string {
+	if c.attempt > 0 {
+		return fmt.Sprintf("%04d-%d", c.index, c.attempt)
+	}
+	return fmt.Sprintf("%04d", c.index)
 }
 
 // quantities lists what is asked of the case.
@@ -56,6 +68,12 @@ func (c planned) quantities() []string {
 
 // accept looks at everything that can be refused. Nothing is written.
 func accept(ctx context.Context, p Params) (*run, error) {
+	return prepare(ctx, p, (*run).fresh)
+}
+
+// prepare gets an order ready to run. look is called as soon as it is known where
+// everything will be written.
+func prepare(ctx context.Context, p Params, look func(*run) error) (*run, error) {
 	started := p.Now()
 	s, err := find(ctx, p)
 	if err != nil {
@@ -71,7 +89,11 @@ func accept(ctx context.Context, p Params) (*run, error) {
 	if r.Dir, err = filepath.Abs(p.Dir); err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "run order", "no working directory")
 	}
-	if err := r.fresh(); err != nil {
+	r.artifacts = filepath.Join(r.Dir, "artifacts", r.order.Digest().Hex()[:12])
+	if r.Slot != nil {
+		r.artifacts = filepath.Join(r.Dir, "artifacts", "slot-"+strconv.Itoa(*r.Slot))
+	}
+	if err := look(r); err != nil {
 		return nil, err
 	}
 	if err := r.identify(ctx); err != nil {
@@ -117,10 +139,6 @@ func (r *run) plan() error {
 // fresh refuses to write over an earlier run: its keys would be the same, with
 // other content.
 func (r *run) fresh() error {
-	r.artifacts = filepath.Join(r.Dir, "artifacts", r.order.Digest().Hex()[:12])
-	if r.Slot != nil {
-		r.artifacts = filepath.Join(r.Dir, "artifacts", "slot-"+strconv.Itoa(*r.Slot))
-	}
 	names := []string{r.artifacts}
 	for _, c := range r.cases {
 		for _, e := range c.entries {
@@ -130,7 +148,7 @@ func (r *run) fresh() error {
 	for _, n := range names {
 		if _, err := os.Lstat(n); err == nil {
 			return fault.New(fault.Refused, "run order", "%s is there already", n).
-				Help("choose another directory, run key or slot: results are never written over")
+				Help("choose another directory, run key or slot: results are never written over; a run that was interrupted can be resumed")
 		}
 	}
 	return nil
@@ -188,11 +206,19 @@ func older(block capture.Block, environ map[string]string) map[string]canon.Valu
 	return out
 }
 
-// open writes the order down and starts the accounting.
-func (r *run) open() error {
+// open takes the folder, writes the order down and starts the accounting.
+func (r *run) open() (err error) {
 	if err := os.MkdirAll(r.artifacts, 0o755); err != nil {
 		return fault.Wrap(err, fault.Internal, "run order", "cannot make %s", r.artifacts)
 	}
+	if r.lock, err = lockFolder(r.artifacts); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.lock.Close())
+		}
+	}()
 	if err := writeFile(filepath.Join(r.Dir, r.order.FileName()), r.order.Value().Canonical()); err != nil {
 		return err
 	}
@@ -208,15 +234,16 @@ func (r *run) open() error {
 
 // close ends the accounting. cause is what stopped the run, or nil.
 func (r *run) close(cause error) error {
-	r.account.State = "finished"
+	r.account.State = stateFinished
 	if cause != nil {
-		r.account.State = "interrupted"
+		r.account.State = stateInterrupted
 	}
 	r.account.EndedAt = stamp(r.Now())
-	if err := r.account.save(true); err != nil {
-		return errors.Join(cause, err)
+	err := r.account.save(true)
+	if err == nil {
+		err = flush(r.Dir)
 	}
-	return errors.Join(cause, flush(r.Dir))
+	return errors.Join(cause, err, r.lock.Close())
 }
 
 // mergeTokens sorts tokens and drops those that come twice.

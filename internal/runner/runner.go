@@ -88,18 +88,24 @@ func Run(ctx context.Context, p Params) (Report, error) {
 	if err := run.open(); err != nil {
 		return Report{}, err
 	}
-	track := newTracker(p.Progress, p.Now, len(run.cases))
-	ev := Event{Slot: p.Slot, Round: run.order.Round}
-	for i := range run.cases {
-		a, err := run.begin(ctx, i, track, ev)
+	err = run.all(ctx)
+	return run.report, err
+}
+
+// all runs every case, one after the other, and closes the run.
+func (r *run) all(ctx context.Context) error {
+	track := newTracker(r.Progress, r.Now, len(r.cases))
+	ev := Event{Slot: r.Slot, Round: r.order.Round}
+	for i := range r.cases {
+		a, err := r.begin(ctx, i, track, ev)
 		if err == nil {
-			err = run.end(i, a, track, ev)
+			err = r.end(i, a, track, ev)
 		}
 		if err != nil {
-			return run.report, run.close(err)
+			return r.close(err)
 		}
 	}
-	return run.report, run.close(nil)
+	return r.close(nil)
 }
 
 // Plan resolves an order without running it: what would be done. Listing its

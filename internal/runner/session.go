@@ -130,8 +130,11 @@ func (s Session) round(ctx context.Context, round int, first Side, out *SessionR
 	if a, b := runs[0].order, runs[1].order; a.RunKey != b.RunKey {
 		return fault.New(fault.Refused, "run session", "the sides have run keys %q and %q", a.RunKey, b.RunKey).At("/run_key")
 	}
-	for _, r := range runs {
+	for i, r := range runs {
 		if err := r.open(); err != nil {
+			for _, earlier := range runs[:i] {
+				err = earlier.close(err)
+			}
 			return err
 		}
 	}

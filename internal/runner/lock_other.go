@@ -1,0 +1,18 @@
+//go:build !unix
+
+package runner
+
+import (
+	"os"
+
+	"writ/internal/fault"
+)
+
+// lockFolder only opens the folder: nothing is measured on such systems.
+func lockFolder(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "lock run", "cannot open %s", dir)
+	}
+	return f, nil
+}
