@@ -247,8 +247,9 @@ func TestTemperatureIsSampled(t *testing.T) {
 	v, _ := rep.Results[0].ObservedContext.At("/thermal.temperature")
 	value, _ := v.Get("value")
 	highest, _ := value.Get("max")
+	lowest, _ := value.Get("min")
 	n, _ := value.Get("n")
-	if count, _ := n.Int(); v.Str("when") != result.Sampled || string(highest.Canonical()) != "50" || count < 2 {
+	if count, _ := n.Int(); v.Str("when") != result.Sampled || string(highest.Canonical()) != "50" || string(lowest.Canonical()) != "40" || count < 2 {
 		t.Errorf("observed %s", rep.Results[0].ObservedContext.Canonical())
 	}
 	p = under(t, `{"check":"thermal.temperature","tier":"record","parameters":{"sensors":["none"]}},{"check":"cpu.smt","tier":"record"}`, nil, "echo s")

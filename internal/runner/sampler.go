@@ -16,9 +16,9 @@ import (
 func sample(host capture.Host, s policy.Sampling) (stop func() result.Observed) {
 	bare := capture.Host{Root: host.Root}
 	finish, done := make(chan struct{}), make(chan result.Observed)
+	var all samples
+	all.take(bare.Temperature(s.Sensors))
 	go func() {
-		var all samples
-		all.take(bare.Temperature(s.Sensors))
 		ticks := time.NewTicker(s.Every)
 		defer ticks.Stop()
 		for {
