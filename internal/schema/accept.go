@@ -3,8 +3,6 @@ package schema
 import (
 	"unicode/utf8"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"writ/internal/canon"
 )
 
@@ -17,7 +15,6 @@ type acceptor struct {
 	types     kinds
 	constant  *canon.Value
 	enum      []canon.Value
-	format    func(any) error
 	every     []*acceptor // $ref and allOf
 	some      []*acceptor // anyOf
 	single    []*acceptor // oneOf
@@ -33,8 +30,12 @@ type acceptor struct {
 
 type textRule struct {
 	length  span
-	pattern jsonschema.Regexp
+	pattern matcher
+	format  func(any) error
 }
+
+// matcher is a compiled pattern.
+type matcher interface{ MatchString(string) bool }
 
 type numberRule struct{ min, max, above, below *float64 }
 
@@ -57,12 +58,14 @@ type objectRule struct {
 }
 
 type patterned struct {
-	name  jsonschema.Regexp
+	name  matcher
 	value *acceptor
 }
 
 // span is a range of counts; a negative end has no limit.
 type span struct{ from, to int }
+
+var anyNumber = span{0, -1}
 
 func (s span) has(n int) bool { return n >= s.from && (s.to < 0 || n <= s.to) }
 
@@ -91,7 +94,7 @@ func (a *acceptor) accepts(v canon.Value) bool {
 	switch v.Kind() {
 	case canon.String:
 		s, _ := v.String()
-		if !a.text.accepts(s) || a.format != nil && a.format(s) != nil {
+		if !a.text.accepts(s) {
 			return false
 		}
 	case canon.Number:
@@ -154,10 +157,10 @@ func among(list []canon.Value, v canon.Value) bool {
 }
 
 func (t *textRule) accepts(s string) bool {
-	if t.length != (span{0, -1}) && !t.length.has(utf8.RuneCountInString(s)) {
+	if t.length != anyNumber && !t.length.has(utf8.RuneCountInString(s)) {
 		return false
 	}
-	return t.pattern == nil || t.pattern.MatchString(s)
+	return (t.pattern == nil || t.pattern.MatchString(s)) && (t.format == nil || t.format(s) == nil)
 }
 
 func (n *numberRule) accepts(f float64) bool {

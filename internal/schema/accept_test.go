@@ -11,13 +11,15 @@ import (
 	"writ/internal/canon"
 )
 
-func get(t testing.TB, id ID) compiled {
+// both returns a schema in its two forms.
+func both(t testing.TB, id ID) (*acceptor, *jsonschema.Schema) {
 	t.Helper()
-	s, err := catalogue()[id]()
+	c := catalogue()[id]
+	s, err := c.full()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return c.quick(), s
 }
 
 // TestEverySchemaIsQuick: a rule that acceptors do not know would send every
@@ -25,7 +27,7 @@ func get(t testing.TB, id ID) compiled {
 func TestEverySchemaIsQuick(t *testing.T) {
 	t.Parallel()
 	for _, id := range IDs() {
-		if get(t, id).quick == nil {
+		if a, _ := both(t, id); a == nil {
 			t.Errorf("%s has a rule that no acceptor knows", id)
 		}
 	}
@@ -42,7 +44,7 @@ func TestAcceptorsAgreeWithTheValidator(t *testing.T) {
 	for id, raws := range bases {
 		t.Run(string(id), func(t *testing.T) {
 			t.Parallel()
-			s := get(t, id)
+			quick, full := both(t, id)
 			m := mutator{}
 			m.values, m.names = vocabulary(decode(t, Raw(id)))
 			if len(m.values) == 0 {
@@ -65,8 +67,8 @@ func TestAcceptorsAgreeWithTheValidator(t *testing.T) {
 				if err != nil {
 					rt.Skip("not strict JSON")
 				}
-				want := s.Schema.Validate(v.Any()) == nil
-				if got := s.quick.accepts(v); got != want {
+				want := full.Validate(v.Any()) == nil
+				if got := quick.accepts(v); got != want {
 					rt.Fatalf("accepted %v, validator says %v: %s", got, want, raw)
 				}
 				if want {
@@ -82,20 +84,21 @@ func TestAcceptorsAgreeWithTheValidator(t *testing.T) {
 	}
 }
 
-// compileText compiles a schema that is written out in a test.
-func compileText(t testing.TB, text string) *jsonschema.Schema {
+// compileText compiles a schema that is written out in a test to both forms.
+func compileText(t testing.TB, text string) (*acceptor, *jsonschema.Schema) {
 	t.Helper()
+	doc := decode(t, []byte(text))
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	c.UseRegexpEngine(compilePattern)
-	if err := c.AddResource("test.json", decode(t, []byte(text))); err != nil {
+	if err := c.AddResource("test:schema", doc); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("test.json")
+	s, err := c.Compile("test:schema")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return acceptorOf("test:schema#", func(location string) any { return follow(doc, strings.TrimPrefix(location, "test:schema#")) }), s
 }
 
 // TestEachRule holds single rules against values at their edges.
@@ -121,8 +124,7 @@ func TestEachRule(t *testing.T) {
 		`{"$ref":"#/$defs/x","minLength":1,"$defs":{"x":{"type":"string"}}}`,
 		`{"type":"object","additionalProperties":{"anyOf":[{"$ref":"#"},{"type":"integer"}]}}`,
 	} {
-		s := compileText(t, rule)
-		a := acceptorOf(s)
+		a, s := compileText(t, rule)
 		if a == nil {
 			t.Errorf("%s: no acceptor", rule)
 			continue
@@ -149,7 +151,7 @@ func TestUnknownRulesHaveNoAcceptor(t *testing.T) {
 		`{"$schema":"http://json-schema.org/draft-07/schema#","items":[true]}`,
 		`{"allOf":[{"$ref":"#"}]}`, `{"$ref":"#/$defs/a","$defs":{"a":{"not":{"$ref":"#/$defs/a"}}}}`,
 	} {
-		if acceptorOf(compileText(t, rule)) != nil {
+		if a, _ := compileText(t, rule); a != nil {
 			t.Errorf("%s has an acceptor", rule)
 		}
 	}

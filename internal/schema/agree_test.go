@@ -163,9 +163,9 @@ func (m mutator) value(t *rapid.T, old any) any {
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "source") {
 	case 0:
-		return rapid.SampledFrom(oddities).Draw(t, "odd")
+		return clone(rapid.SampledFrom(oddities).Draw(t, "odd"))
 	case 1:
-		return rapid.SampledFrom(m.values).Draw(t, "allowed")
+		return clone(rapid.SampledFrom(m.values).Draw(t, "allowed"))
 	default:
 		return clone(rapid.SampledFrom(m.pool).Draw(t, "part"))
 	}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"strings"
 	"testing"
 
 	"writ/internal/canon"
@@ -40,6 +41,27 @@ func BenchmarkFirstUse(b *testing.B) {
 		c := newCompiler(files)
 		if _, err := c.compile(WorkOrder); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFirstAccept is the first use of a schema for a valid document.
+func BenchmarkFirstAccept(b *testing.B) {
+	v := sampleOf(b, WorkOrder, "full")
+	for b.Loop() {
+		docs := map[string]any{} // in place of what source remembers
+		find := func(location string) any {
+			address, fragment, _ := strings.Cut(location, "#")
+			if docs[address] == nil {
+				var err error
+				if docs[address], err = (loader{files}).Load(address); err != nil {
+					b.Fatal(err)
+				}
+			}
+			return follow(docs[address], fragment)
+		}
+		if !acceptorOf(base+string(WorkOrder)+suffix+"#", find).accepts(v) {
+			b.Fatal("refused")
 		}
 	}
 }

@@ -30,24 +30,20 @@ var files embed.FS
 
 const suffix = ".schema.json"
 
-// compiled is a schema, ready for use.
+// compiled is a schema, ready for use: what is not made yet is made at first use.
 type compiled struct {
-	*jsonschema.Schema
-	quick *acceptor // nil when the schema has a rule that no acceptor knows
+	quick func() *acceptor // nil when the schema has a rule that no acceptor knows
+	full  func() (*jsonschema.Schema, error)
 }
 
-// catalogue holds one lazy compilation per schema. It is made on first use.
-var catalogue = sync.OnceValue(func() map[ID]func() (compiled, error) {
+var catalogue = sync.OnceValue(func() map[ID]compiled {
 	c := newCompiler(files)
-	all := map[ID]func() (compiled, error){}
+	all := map[ID]compiled{}
 	for _, id := range list(files) {
-		all[id] = sync.OnceValues(func() (compiled, error) {
-			s, err := c.compile(id)
-			if err != nil {
-				return compiled{}, err
-			}
-			return compiled{s, acceptorOf(s)}, nil
-		})
+		all[id] = compiled{
+			quick: sync.OnceValue(func() *acceptor { return acceptorOf(base+string(id)+suffix+"#", source) }),
+			full:  sync.OnceValues(func() (*jsonschema.Schema, error) { return c.compile(id) }),
+		}
 	}
 	return all
 })
@@ -102,18 +98,18 @@ func Raw(id ID) []byte {
 // says "this is another kind of document" comes first, then the ones deepest in
 // the document. An id that does not exist is fault.UnknownKind.
 func Validate(id ID, v canon.Value) error {
-	get, ok := catalogue()[id]
+	c, ok := catalogue()[id]
 	if !ok {
 		return fault.New(fault.UnknownKind, "validate", "no schema called %q", string(id))
 	}
-	s, err := get()
+	if a := c.quick(); a != nil && a.accepts(v) {
+		return nil
+	}
+	s, err := c.full()
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "validate", "schema %s does not compile", id)
 	}
-	if s.quick != nil && s.quick.accepts(v) {
-		return nil
-	}
-	return check(id, s.Schema, v)
+	return check(id, s, v)
 }
 
 func check(id ID, s *jsonschema.Schema, v canon.Value) error {

@@ -23,6 +23,11 @@ func source(location string) any {
 		}
 		read.Store(address, doc)
 	}
+	return follow(doc, fragment)
+}
+
+// follow returns the part of a document that the fragment of a location names.
+func follow(doc any, fragment string) any {
 	for _, token := range strings.Split(fragment, "/")[1:] {
 		name, err := url.PathUnescape(token)
 		if err != nil {
