@@ -236,20 +236,25 @@ func (j *judgement) coverage(u *unit) bool {
 // notes the results that count for nothing.
 func (j *judgement) pairUp(u *unit, centre result.Centre, measure string) (base, cont []float64) {
 	values := [2][]float64{}
-	have := [2][]bool{}
+	have := [2][]*result.Result{}
 	for at, got := range u.got {
-		values[at], have[at] = make([]float64, j.set.rounds), make([]bool, j.set.rounds)
+		values[at], have[at] = make([]float64, j.set.rounds), make([]*result.Result, j.set.rounds)
 		for _, r := range got {
 			v, reason := attempt(r, centre, measure)
 			if reason != "" {
 				j.exclusions = append(j.exclusions, exclusion{r.Ref(), reason})
 				continue
 			}
-			values[at][*r.Procedure.Round], have[at][*r.Procedure.Round] = v, true
+			values[at][*r.Procedure.Round], have[at][*r.Procedure.Round] = v, r
 		}
 	}
 	for round := range j.set.rounds {
-		if have[baseline][round] && have[contender][round] {
+		b, c := have[baseline][round], have[contender][round]
+		switch {
+		case b == nil || c == nil:
+		case j.set.gaps.between(round, b, c):
+			j.exclusions = append(j.exclusions, exclusion{b.Ref(), reasonGap}, exclusion{c.Ref(), reasonGap})
+		default:
 			base, cont = append(base, values[baseline][round]), append(cont, values[contender][round])
 		}
 	}

@@ -220,8 +220,15 @@ func (r *relative) pairUp(u *unit) (base, cont []float64) {
 			pair[at] = x
 		}
 	}
+	gaps := findGaps(r.results)
 	for _, round := range slices.Sorted(maps.Keys(rounds)) {
-		if pair := rounds[round]; pair[baseline] != nil && pair[contender] != nil {
+		pair := rounds[round]
+		switch {
+		case pair[baseline] == nil || pair[contender] == nil:
+		case gaps.between(round, pair[baseline], pair[contender]):
+			leave(pair[baseline], reasonGap)
+			leave(pair[contender], reasonGap)
+		default:
 			base = append(base, median(pair[baseline].Measurement.Counted()))
 			cont = append(cont, median(pair[contender].Measurement.Counted()))
 		}

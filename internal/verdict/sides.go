@@ -80,6 +80,7 @@ type evidenceSet struct {
 	units    map[pairKey]*unit
 	rounds   int
 	schedule order.Schedule // zero when the results record none
+	gaps     gaps
 }
 
 // gather sorts the results and tells the sides apart. The failures that it
@@ -93,6 +94,7 @@ func gather(p Params) (*evidenceSet, []Failure, error) {
 		s.results[i] = &p.Results[i]
 	}
 	slices.SortFunc(s.results, result.Compare)
+	s.gaps = findGaps(s.results)
 
 	var failed []Failure
 	found := map[string]*result.Result{}
