@@ -55,25 +55,30 @@ func (c *Client) Append(ctx context.Context, key, eventType string, members map[
 	if err != nil {
 		return e, false, fmt.Errorf("append event: %w", err)
 	}
-	return c.AppendRaw(ctx, raw)
+	return c.append(ctx, call{body: of(raw)})
 }
 
 // AppendRaw writes an event that is JSON already. An event without an
 // idempotency key gets a fresh one.
 func (c *Client) AppendRaw(ctx context.Context, raw []byte) (e Event, replayed bool, err error) {
-	q := call{method: http.MethodPost, path: "/v1/events", body: of(raw)}
+	q := call{body: of(raw)}
 	var own struct {
 		Key *string `json:"idempotency_key"`
 	}
 	if json.Unmarshal(raw, &own) == nil && own.Key == nil { // what is malformed is refused with its reason
 		q.header = http.Header{"Idempotency-Key": {NewKey()}}
 	}
+	return c.append(ctx, q)
+}
+
+func (c *Client) append(ctx context.Context, q call) (e Event, replayed bool, err error) {
+	q.method, q.path = http.MethodPost, "/v1/events"
 	r, err := c.do(ctx, q)
 	if err != nil {
 		return e, false, err
 	}
 	defer drain(r)
-	wire, err := io.ReadAll(r.Body)
+	wire, err := readAll(r)
 	if err != nil {
 		return e, false, fmt.Errorf("append event: %w", err)
 	}
@@ -142,4 +147,15 @@ func (c *Client) Event(ctx context.Context, id string) (Event, error) {
 		return Event{}, err
 	}
 	return parseEvent(raw)
+}
+
+// readAll reads an answer of a length that is known at once, and any other as it
+// comes.
+func readAll(r *http.Response) ([]byte, error) {
+	if r.ContentLength <= 0 || r.ContentLength > maxFrame {
+		return io.ReadAll(r.Body)
+	}
+	out := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, out)
+	return out, err
 }

@@ -31,6 +31,17 @@ type payload struct {
 
 func of(b []byte) *payload { return &payload{bytes.NewReader(b), int64(len(b))} }
 
+// open starts the body from its beginning. Bytes in memory are handed over as
+// what they are: then they travel in one packet with the header.
+func (p *payload) open() io.ReadCloser {
+	if whole, ok := p.at.(*bytes.Reader); ok && whole.Size() == p.size {
+		again := *whole
+		_, _ = again.Seek(0, io.SeekStart)
+		return io.NopCloser(&again)
+	}
+	return io.NopCloser(io.NewSectionReader(p.at, 0, p.size))
+}
+
 // do makes the call, again while that is worth it, and returns an answer whose
 // status is below 400. The caller closes its body.
 func (c *Client) do(ctx context.Context, q call) (*http.Response, error) {
@@ -71,10 +82,8 @@ func (c *Client) once(ctx context.Context, q call) (*http.Response, error) {
 		}
 		req.Header.Set("Content-Type", media)
 		if req.ContentLength = q.body.size; q.body.size > 0 {
-			req.GetBody = func() (io.ReadCloser, error) {
-				return io.NopCloser(io.NewSectionReader(q.body.at, 0, q.body.size)), nil
-			}
-			req.Body, _ = req.GetBody()
+			req.Body = q.body.open()
+			req.GetBody = func() (io.ReadCloser, error) { return q.body.open(), nil }
 		} else {
 			req.Body = http.NoBody
 		}

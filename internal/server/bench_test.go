@@ -1,69 +1,99 @@
 package server_test
 
 import (
-	"bytes"
+	"bufio"
 	"fmt"
-	"io"
-	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
-	"writ/internal/ident"
-	"writ/internal/journal"
-	"writ/internal/lane"
+	"writ/client"
 	"writ/internal/server"
-	"writ/internal/store/sqlite"
 )
 
+// BenchmarkAppend appends durable events of 1 kB from 64 keep-alive connections,
+// client and server in one process: with the SDK, and with a client that does
+// next to nothing, which shows what the server takes.
 func BenchmarkAppend(b *testing.B) {
-	store, err := sqlite.Open(b.Context(), sqlite.Options{Path: filepath.Join(b.TempDir(), "writ.db")})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer store.Close()
-	desk := &lane.Desk{Store: store, Now: time.Now, NewID: ident.New}
-	srv := server.New(server.Params{Store: store, Desk: desk, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	ws := ident.New(ident.Workspace)
-	ann := server.Participant{ID: ident.New(ident.Person), Kind: "person", Name: "ann"}
-	if err := srv.PutParticipant(b.Context(), ws, ann); err != nil {
-		b.Fatal(err)
-	}
-	token, err := srv.IssueToken(b.Context(), ws, ann, []string{"events:write"}, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	ts := httptest.NewServer(srv)
-	defer ts.Close()
-	const clients = 64
-	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	const writers = 64
 	prose := strings.Repeat("measured, not guessed. ", 36)
+	b.Run("sdk", func(b *testing.B) {
+		w := newWorld(b, nil)
+		c := client.New(w.url, w.ann.token.Text, client.WithHTTP(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: writers}}))
+		defer c.Close()
+		appendAll(b, writers, func(int) (func(key string) error, func()) {
+			return func(key string) error {
+				_, _, err := c.AppendRaw(b.Context(), []byte(message(key, prose)))
+				return err
+			}, func() {}
+		})
+	})
+	b.Run("bare", func(b *testing.B) {
+		w := newWorld(b, nil)
+		appendAll(b, writers, func(int) (func(key string) error, func()) {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+			w.must(err)
+			in := bufio.NewReader(conn)
+			return func(key string) error { return bareAppend(conn, in, w.ann.token, message(key, prose)) }, func() { conn.Close() }
+		})
+	})
+}
+
+// bareAppend sends one request and reads its answer.
+func bareAppend(conn net.Conn, in *bufio.Reader, token server.Token, body string) error {
+	_, err := fmt.Fprintf(conn, "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token.Text, len(body), body)
+	if err != nil {
+		return err
+	}
+	size := 0
+	for n := 0; ; n++ {
+		line, err := in.ReadString('\n')
+		switch {
+		case err != nil:
+			return err
+		case n == 0 && !strings.HasPrefix(line, "HTTP/1.1 201"):
+			return fmt.Errorf("answered %s", line)
+		case line == "\r\n":
+			_, err := in.Discard(size)
+			return err
+		}
+		if value, ok := strings.CutPrefix(line, "Content-Length: "); ok {
+			if size, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// appendAll spreads b.N appends over writers, and reports how many there were in
+// a second and how much processor time each took, which does not depend on what
+// else the machine does.
+func appendAll(b *testing.B, writers int, open func(n int) (write func(key string) error, done func())) {
+	b.Helper()
+	writes := make([]func(string) error, writers)
+	for n := range writers {
+		write, done := open(n)
+		writes[n] = write
+		defer done()
+	}
 	var wg sync.WaitGroup
 	b.ReportAllocs()
 	b.ResetTimer()
-	for w := range clients {
-		n := b.N / clients
-		if w < b.N%clients {
-			n++
+	before := processorTime()
+	for n, write := range writes {
+		share := b.N / writers
+		if n < b.N%writers {
+			share++
 		}
 		wg.Go(func() {
-			for i := range n {
-				body := fmt.Sprintf(`{"v":1,"type":%q,"idempotency_key":"%d-%d","body":%q}`, journal.MessagePosted, w, i, prose)
-				req, _ := http.NewRequest("POST", ts.URL+"/v1/events", bytes.NewReader([]byte(body)))
-				req.Header.Set("Authorization", "Bearer "+token.Text)
-				res, err := c.Do(req)
-				if err != nil {
+			for i := range share {
+				if err := write(fmt.Sprintf("%d-%d", n, i)); err != nil {
 					b.Error(err)
-					return
-				}
-				io.Copy(io.Discard, res.Body)
-				res.Body.Close()
-				if res.StatusCode != 201 {
-					b.Error(res.Status)
 					return
 				}
 			}
@@ -71,4 +101,51 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	wg.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64((processorTime()-before).Microseconds())/float64(b.N), "cpu-µs/event")
+}
+
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkStream reads a backlog of 1 kB events as server-sent events.
+func BenchmarkStream(b *testing.B) {
+	w := newWorld(b, nil)
+	w.bulk(b.N, 900)
+	head := w.state().Heads[w.ws]
+	b.ResetTimer()
+	f := w.follow(w.ann.token.Text, "/v1/stream")
+	for {
+		if x, ok := f.next(); !ok {
+			b.Fatal("the stream ended")
+		} else if x.id >= head {
+			break
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkAppendBesideReaders appends from one connection while 1,000 readers
+// follow whom nothing matches.
+func BenchmarkAppendBesideReaders(b *testing.B) {
+	for _, readers := range []int{0, 1000} {
+		b.Run(strconv.Itoa(readers), func(b *testing.B) {
+			w := newWorld(b, nil)
+			for range readers {
+				f := w.follow(w.ann.token.Text, "/v1/stream?type=run.completed")
+				f.until(b, "mark")
+			}
+			conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+			w.must(err)
+			defer conn.Close()
+			in := bufio.NewReader(conn)
+			appendAll(b, 1, func(int) (func(key string) error, func()) {
+				return func(key string) error { return bareAppend(conn, in, w.ann.token, message(key, "x")) }, func() {}
+			})
+		})
+	}
 }

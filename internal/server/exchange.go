@@ -44,7 +44,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	h := w.Header()
 	h["X-Request-Id"] = []string{x.id}
 	h["X-Content-Type-Options"] = noSniff
-	_ = x.control.SetWriteDeadline(time.Time{}) // that of the answer before; not every writer has one
+	if r.Header["Expect"] != nil { // "100 Continue" must not meet the deadline of the answer before
+		_ = x.control.SetWriteDeadline(time.Time{})
+	}
 	return x
 }
 

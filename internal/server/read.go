@@ -40,7 +40,11 @@ func (x *exchange) body(limit int64) (*timedBody, error) {
 	if x.r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	return &timedBody{in: http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit), x: x, from: time.Now()}, nil
+	var in io.Reader = x.r.Body
+	if x.r.ContentLength < 0 {
+		in = http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit)
+	}
+	return &timedBody{in: in, x: x, from: time.Now()}, nil
 }
 
 // timedBody is a request body that has to arrive in time. It stands beside the
@@ -73,13 +77,13 @@ func (b *timedBody) Read(p []byte) (int, error) {
 // worked on.
 func (b *timedBody) stop() { _ = b.x.control.SetReadDeadline(time.Time{}) }
 
-// cut says why a body did not arrive whole.
+// cut says why a body did not arrive whole; nil when it did.
 func cut(err error, limit int64) error {
-	var big *http.MaxBytesError
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.As(err, &big):
+	}
+	var big *http.MaxBytesError
+	if errors.As(err, &big) {
 		return tooLarge(limit)
 	}
 	return fault.Wrap(err, fault.Invalid, "read request", "the body ended early or came too slowly")

@@ -62,8 +62,8 @@ type token struct {
 // process is the only one that writes its database.
 type tokens struct {
 	mu      sync.RWMutex
-	used    map[string]*token // by id
-	revoked map[string]bool   // since the start, so that a lookup under way cannot bring one back
+	used    map[[32]byte]*token // by hash of the text; only texts that were right are in it
+	revoked map[string]bool     // by id, since the start, so that a lookup under way cannot bring one back
 }
 
 var errToken = fault.New(fault.Unauthenticated, "authenticate", "no valid token").
@@ -77,20 +77,18 @@ func (t *tokens) authenticate(ctx context.Context, store Store, now time.Time, h
 		return nil, errToken
 	}
 	text := header[len(scheme):]
-	id, err := ident.ParseSecret(text)
-	if err != nil {
-		return nil, errToken
-	}
-	k, err := t.find(ctx, store, id)
-	if err != nil {
-		return nil, err
-	}
-	got := ident.HashSecret(text)
-	if subtle.ConstantTimeCompare(got[:], k.hash[:]) != 1 {
-		return nil, errToken
+	hash := ident.HashSecret(text)
+	t.mu.RLock()
+	k := t.used[hash]
+	t.mu.RUnlock()
+	if k == nil {
+		var err error
+		if k, err = t.find(ctx, store, text, hash); err != nil {
+			return nil, err
+		}
 	}
 	if k.over(now) {
-		return nil, fault.New(fault.Unauthenticated, "authenticate", "token %s expired at %s", id, k.expires.Format(time.RFC3339)).
+		return nil, fault.New(fault.Unauthenticated, "authenticate", "token %s expired at %s", k.principal.TokenID, k.expires.Format(time.RFC3339)).
 			Help("ask an admin for a new token")
 	}
 	return k, nil
@@ -98,12 +96,11 @@ func (t *tokens) authenticate(ctx context.Context, store Store, now time.Time, h
 
 func (k *token) over(now time.Time) bool { return !k.expires.IsZero() && !now.Before(k.expires) }
 
-func (t *tokens) find(ctx context.Context, store Store, id string) (*token, error) {
-	t.mu.RLock()
-	k := t.used[id]
-	t.mu.RUnlock()
-	if k != nil {
-		return k, nil
+// find reads the token from the ledger and keeps it when the text is right.
+func (t *tokens) find(ctx context.Context, store Store, text string, hash [32]byte) (*token, error) {
+	id, err := ident.ParseSecret(text)
+	if err != nil {
+		return nil, errToken
 	}
 	cell, err := store.Cell(ctx, System, ledger.CellToken, id)
 	if fault.CodeOf(err) == fault.NotFound {
@@ -112,21 +109,24 @@ func (t *tokens) find(ctx context.Context, store Store, id string) (*token, erro
 	if err != nil {
 		return nil, err
 	}
-	if k, err = readToken(cell); err != nil {
+	k, err := readToken(cell)
+	if err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.revoked[id] {
+	switch other := t.used[hash]; {
+	case subtle.ConstantTimeCompare(hash[:], k.hash[:]) != 1 || t.revoked[id]:
+		k.end()
 		return nil, errToken
-	}
-	if other := t.used[id]; other != nil {
+	case other != nil:
+		k.end()
 		return other, nil
 	}
 	if t.used == nil {
-		t.used = map[string]*token{}
+		t.used = map[[32]byte]*token{}
 	}
-	t.used[id] = k
+	t.used[hash] = k
 	return k, nil
 }
 
@@ -184,9 +184,9 @@ func (t *tokens) revoke(ctx context.Context, store Store, now time.Time, workspa
 		t.revoked = map[string]bool{}
 	}
 	t.revoked[id] = true
-	if k := t.used[id]; k != nil {
+	if k := t.used[stored.hash]; k != nil {
 		k.end()
-		delete(t.used, id)
+		delete(t.used, stored.hash)
 	}
 	return nil
 }
