@@ -52,7 +52,7 @@ var rooms = []room{
 	{"internal/author", 5, "signing what people and agents say; it talks to a server as its client", []string{"client"}},
 	{"internal/host", 5, "driving a run", nil},
 	{"internal/server", 5, "the API; it asks the host to drive, and its tests sign what they send", []string{"internal/host", "internal/author", "client"}},
-	{"internal/node", 5, "one process: store, host and API put together", []string{"internal/host", "internal/server"}},
+	{"internal/node", 5, "one process: store, host and API put together", []string{"internal/host", "internal/server", "client"}},
 
 	{"internal/demo", 6, "the whole way, shown", nil},
 	{"internal/cli", 6, "commands", []string{"internal/demo"}},

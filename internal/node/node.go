@@ -172,6 +172,9 @@ func (n *Node) Wait(ctx context.Context) error {
 func (n *Node) Close(ctx context.Context) error {
 	n.server.Drain()
 	err := n.http.Shutdown(ctx)
+	if err != nil { // who has not finished by now is cut
+		err = errors.Join(err, n.http.Close())
+	}
 	n.stop()
 	err = errors.Join(err, <-n.done)
 	<-n.swept
