@@ -66,7 +66,7 @@ func Accept(v canon.Value, raw []byte) (Result, error) { return read(v, raw, v.C
 
 // New checks a document, fills in what follows from the rest (the message
 // version, and the ingest key when it is empty) and gives it its canonical
-// bytes.
+// bytes. The maps and lists of d are the result's from then on.
 func New(d Document) (Result, error) {
 	d.SchemaVersion = MessageVersion
 	if d.IngestKey == "" {
@@ -86,30 +86,38 @@ func New(d Document) (Result, error) {
 	if procedure.Len() > 0 {
 		v = v.With("procedure", procedure)
 	}
+	if err := schema.Validate(schema.MeasurementResult, v); err != nil {
+		return Result{}, err
+	}
 	canonical := v.Canonical()
-	return read(v, canonical, canonical)
+	return accept(d, v, canonical, canonical)
 }
 
 func read(v canon.Value, raw, canonical []byte) (Result, error) {
 	if err := schema.Validate(schema.MeasurementResult, v); err != nil {
 		return Result{}, err
 	}
-	r := Result{raw: raw, digest: canon.Sum(canonical)}
-	if err := v.Without("procedure").Decode(&r.Document); err != nil {
+	var d Document
+	if err := v.Without("procedure").Decode(&d); err != nil {
 		return Result{}, err
 	}
 	if p, ok := v.Get("procedure"); ok {
-		if err := r.Procedure.read(p); err != nil {
+		if err := d.Procedure.read(p); err != nil {
 			return Result{}, err
 		}
 	}
-	if broken := check(r.Document); len(broken) > 0 {
+	return accept(d, v, raw, canonical)
+}
+
+// accept makes a result of a document that has the shape of the schema; v is the
+// same document.
+func accept(d Document, v canon.Value, raw, canonical []byte) (Result, error) {
+	if broken := check(d); len(broken) > 0 {
 		e := fault.New(fault.Invalid, "parse result", "%s", broken[0].Rule).At(broken[0].Pointer)
 		e.Fields = broken
 		return Result{}, e
 	}
-	r.prints = newPrints(v)
-	return r, nil
+	return Result{Document: d, raw: raw, digest: canon.Sum(canonical), prints: newPrints(v)}, nil
 }
 
 // knownSteps are the members of procedure that have a field of their own.

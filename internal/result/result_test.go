@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"writ/internal/canon"
@@ -419,6 +420,40 @@ func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		if _, err := Parse(raw); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestWhatIsBuiltIsWhatIsRead: a built result holds the document it was given, and
+// everything about it is as if its bytes had been read.
+func TestWhatIsBuiltIsWhatIsRead(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Document){
+		"full": func(*Document) {},
+		"thin": func(d *Document) {
+			d.Project, d.Quality, d.Procedure, d.Provenance.Labels, d.Provenance.Artifacts = "", nil, Procedure{}, nil, nil
+			d.Measurement = Measurement{Status: Failed, Reason: ReasonTimeout}
+		},
+		"empty parts": func(d *Document) {
+			d.Provenance.Labels, d.Provenance.Artifacts, d.Quality.Warnings = map[string]string{}, []Artifact{}, []string{}
+			d.Coordinates.Workload.Parameters, d.Procedure.Extra = map[string]canon.Value{}, map[string]canon.Value{}
+		},
+	} {
+		d := sample(t)
+		change(&d)
+		built, err := New(d)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		read, err := Parse(built.Raw())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(read.Document, built.Document, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-read +built):\n%s", name, diff)
+		}
+		if read.Digest() != built.Digest() || read.prints != built.prints || read.FileName() != built.FileName() {
+			t.Errorf("%s: digests or names differ", name)
 		}
 	}
 }
