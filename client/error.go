@@ -15,13 +15,14 @@ type Error struct {
 	Status  int               `json:"status"` // HTTP status
 	Code    string            `json:"code"`   // one of a closed set
 	Title   string            `json:"title"`
-	Detail  string            `json:"detail"`  // what is wrong with this request
-	Hint    string            `json:"hint"`    // what would help; may be empty
-	Pointer string            `json:"pointer"` // JSON pointer of the field at fault; may be empty
-	Offset  *int64            `json:"offset"`  // byte offset of the fault, from 0; nil for none
-	Fields  []Field           `json:"errors"`  // every failure, when there is more than one
-	Retry   bool              `json:"retry"`   // whether the same request may succeed later
-	Data    map[string]string `json:"data"`    // facts that a program may use
+	Detail  string            `json:"detail"`     // what is wrong with this request
+	Hint    string            `json:"hint"`       // what would help; may be empty
+	Pointer string            `json:"pointer"`    // JSON pointer of the field at fault; may be empty
+	Offset  *int64            `json:"offset"`     // byte offset of the fault, from 0; nil for none
+	Fields  []Field           `json:"errors"`     // every failure, when there is more than one
+	Retry   bool              `json:"retry"`      // whether the same request may succeed later
+	Data    map[string]string `json:"data"`       // facts that a program may use
+	Request string            `json:"request_id"` // names the request in the server's log
 
 	RetryAfter time.Duration `json:"-"` // how long the server asks to wait; 0 when it does not say
 }

@@ -20,7 +20,8 @@ const (
 	bodyGrace = 30 * time.Second // for a body to begin to arrive
 	bodyRate  = 64 << 10         // bytes per second that it then has to keep up
 	restTime  = 5 * time.Second  // for what is left of a body that nobody reads
-	writeTime = 30 * time.Second // for one write of an answer
+	writeTime = 10 * time.Second // for each piece of an answer
+	writeSize = 64 << 10         // bytes of a piece
 )
 
 // exchange is one request under way and the answer to it: who asks, under which
@@ -61,12 +62,19 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter. Each call has its own time limit: a
-// reader that is slow makes progress, one that stands still is cut.
+// Write implements http.ResponseWriter. Each piece has its own time limit: a
+// reader that is slow gets on, one that stands still is cut and comes back.
 func (x *exchange) Write(b []byte) (int, error) {
 	x.begun = true
-	_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))
-	return x.ResponseWriter.Write(b)
+	n := 0
+	for {
+		piece := b[n:min(n+writeSize, len(b))]
+		_ = x.control.SetWriteDeadline(time.Now().Add(writeTime))
+		k, err := x.ResponseWriter.Write(piece)
+		if n += k; err != nil || n == len(b) {
+			return n, err
+		}
+	}
 }
 
 // end limits how long the HTTP server waits for a body that the handler left.

@@ -103,8 +103,8 @@ func TestIdleStreamLives(t *testing.T) {
 	})
 }
 
-// TestStreamIsCut: a reader that takes nothing is cut half a minute after it
-// stopped, and nobody else.
+// TestStreamIsCut: a reader that takes nothing is cut ten seconds after it
+// stopped.
 func TestStreamIsCut(t *testing.T) {
 	timeless(t, func(t *testing.T, token string, w *world, p *pipes) {
 		conn := p.dial()
@@ -113,11 +113,41 @@ func TestStreamIsCut(t *testing.T) {
 		one := make([]byte, 1)
 		_, err := io.ReadFull(conn, one)
 		w.must(err)
-		time.Sleep(31 * time.Second) // made up
+		time.Sleep(11 * time.Second) // made up
 		if rest, err := io.ReadAll(conn); err != nil || len(rest) > 4096 {
 			t.Errorf("%d bytes after the cut, %v", len(rest), err)
 		}
 	})
+}
+
+// TestSlowReader: one that reads little by little gets all of a large answer.
+func TestSlowReader(t *testing.T) {
+	timeless(t, func(t *testing.T, token string, w *world, p *pipes) {
+		w.bulk(100, 10_000)
+		conn := p.dial()
+		defer conn.Close()
+		go fmt.Fprintf(conn, "GET /v1/events?limit=1000 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", token)
+		in := bufio.NewReaderSize(steady{conn}, 16)
+		res, err := http.ReadResponse(in, nil)
+		w.must(err)
+		start := time.Now()
+		body, err := io.ReadAll(res.Body)
+		if took := time.Since(start); err != nil || int64(len(body)) != res.ContentLength || took < 30*time.Second {
+			t.Errorf("%d bytes of %d after %s, %v", len(body), res.ContentLength, took, err)
+		}
+	})
+}
+
+// steady reads at most 32 kB a second.
+type steady struct{ io.Reader }
+
+func (s steady) Read(b []byte) (int, error) {
+	n, err := io.ReadFull(s.Reader, b[:min(len(b), 3200)])
+	time.Sleep(time.Duration(n) * time.Second / 32_000) // made up
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // TestSlowRequests: who does not finish a request is let go of.
