@@ -40,7 +40,7 @@ func shared(t testing.TB, part string) string {
 	}
 	found := filepath.Join(filepath.Dir(dir), "shared", part)
 	if _, err := os.Stat(found); err != nil {
-		testkit.Skip(t, "the folder shared/"+part+" beside the repository", "put it at "+found)
+		testkit.Absent(t, "the folder shared/"+part+" beside the repository")
 	}
 	return found
 }
