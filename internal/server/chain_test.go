@@ -225,6 +225,12 @@ func TestChain(t *testing.T) {
 	if body := string(c.ask(c.ann.token.Text, "GET", "/v1/inbox", nil).expect(t, 200).body); body != `{"requests":[]}`+"\n" {
 		t.Errorf("the inbox after the answer: %s", body)
 	}
+	docs, err := c.store.Documents(t.Context(), c.ws, ledger.DocumentFilter{RunID: c.run, Kinds: []string{ledger.KindProposal}})
+	c.must(err)
+	manifest := c.ask(c.reviewer.token.Text, "POST", "/v1/runs/"+c.run+"/manifests", map[string]string{"proposal_ref": docs[0].Ref}).expect(t, 200)
+	if manifest.header.Get("Writ-Replayed") != "true" { // the review had it made
+		t.Errorf("the evidence is made again: %s", manifest.body)
+	}
 	list := string(c.ask(c.ann.token.Text, "GET", "/v1/runs/"+c.run+"/documents?kind=proposal&kind=human-answer", nil).expect(t, 200).body)
 	if !strings.Contains(list, `"human-answer"`) || !strings.Contains(list, `"proposal"`) || strings.Contains(list, `"review"`) {
 		t.Errorf("documents of two kinds: %s", list)

@@ -301,4 +301,24 @@ func TestMe(t *testing.T) {
 	}
 }
 
-var _ server.Host = (*host.Host)(nil)
+// cancelling is a host on which there is something to cancel.
+type cancelling struct {
+	server.Host
+	got host.Cancel
+}
+
+func (c *cancelling) Cancel(_ context.Context, _ string, in host.Cancel) (any, error) {
+	c.got = in
+	return map[string]string{"outcome": "cancelled"}, nil
+}
+
+func TestCancelLanding(t *testing.T) {
+	t.Parallel()
+	c := &cancelling{}
+	w := newWorld(t, func(p *server.Params) { c.Host = p.Host; p.Host = c })
+	want := host.Cancel{Repository: "demo/sample", Base: "main", CandidateID: "c-1", Reason: "not now"}
+	r := w.ask(w.ann.token.Text, "POST", "/v1/landing/cancel", want).expect(t, 200)
+	if diff := cmp.Diff(want, c.got); diff != "" || string(r.body) != `{"outcome":"cancelled"}`+"\n" {
+		t.Errorf("-want +got\n%s\nanswered %s", diff, r.body)
+	}
+}
