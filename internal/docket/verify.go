@@ -52,6 +52,7 @@ func Verify(b *Bundle, trust *Trust) Report {
 		name  string
 		check func() error
 	}{
+		{"bytes", v.bytes},
 		{"journal", v.journal},
 		{"documents", v.documents},
 		{"ask", v.ask},

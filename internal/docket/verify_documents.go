@@ -7,12 +7,13 @@ import (
 	"writ/internal/ledger"
 )
 
-// documents checks that every document has the bytes of its digest, that the
-// journal says when it was accepted, under that kind, ref and digest, that they
-// stand in that order, and that the journal knows none of this run that the
-// docket leaves out. Blobs and git objects have to be what their names say.
-func (v *verifier) documents() error {
-	v.byRef, v.bySum = map[string]Document{}, map[string]Document{}
+// bytes checks everything against its digest: events against the journal's
+// chain, documents, blobs and git objects against what names them.
+func (v *verifier) bytes() error {
+	if err := v.chain(); err != nil {
+		return err
+	}
+	v.byRef, v.bySum, v.blobs, v.objects = map[string]Document{}, map[string]Document{}, map[string][]byte{}, objects{}
 	for _, d := range v.b.Documents {
 		if got := canon.Sum([]byte(d.Body)).Hex(); got != d.SHA256 {
 			return wrong(d.Kind, d.Ref, "its bytes have the digest %s, the docket says %s", got, d.SHA256)
@@ -23,18 +24,28 @@ func (v *verifier) documents() error {
 		v.docs = append(v.docs, d)
 		v.byRef[d.Ref], v.bySum[d.SHA256] = d, d
 	}
-	if err := v.acceptances(); err != nil {
-		return err
+	for _, b := range v.b.Blobs {
+		if got := canon.Sum(b.Body).Hex(); got != b.SHA256 {
+			return wrong("blob", b.SHA256, "its bytes have the digest %s", got)
+		}
+		if _, twice := v.blobs[b.SHA256]; twice {
+			return wrong("blob", b.SHA256, "it is in the docket twice")
+		}
+		v.blobs[b.SHA256] = b.Body
 	}
-	if err := v.bytes(); err != nil {
-		return err
+	for _, o := range v.b.Git {
+		if err := v.objects.add(o); err != nil {
+			return at("git object", o.ID, err)
+		}
 	}
-	v.say("every document, blob and git object has the bytes of its digest, and the journal accepted each document")
+	v.say("every event, document, blob and git object has the bytes of its digest")
 	return nil
 }
 
-// acceptances holds the documents against the events that accepted them.
-func (v *verifier) acceptances() error {
+// documents checks that the journal says when each document was accepted, under
+// that kind, ref and digest, that they stand in that order, and that the journal
+// knows none of this run that the docket leaves out.
+func (v *verifier) documents() error {
 	v.taken = map[string]event{}
 	for _, e := range v.events {
 		if e.Type != journal.DocumentAccepted {
@@ -68,27 +79,7 @@ func (v *verifier) acceptances() error {
 		}
 		before = e
 	}
-	return nil
-}
-
-// bytes checks blobs and git objects against their names.
-func (v *verifier) bytes() error {
-	v.blobs = map[string][]byte{}
-	for _, b := range v.b.Blobs {
-		if got := canon.Sum(b.Body).Hex(); got != b.SHA256 {
-			return wrong("blob", b.SHA256, "its bytes have the digest %s", got)
-		}
-		if _, twice := v.blobs[b.SHA256]; twice {
-			return wrong("blob", b.SHA256, "it is in the docket twice")
-		}
-		v.blobs[b.SHA256] = b.Body
-	}
-	v.objects = objects{}
-	for _, o := range v.b.Git {
-		if err := v.objects.add(o); err != nil {
-			return at("git object", o.ID, err)
-		}
-	}
+	v.say("the journal accepted every document")
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package docket
 
 import (
+	"reflect"
 	"slices"
 
 	"writ/internal/canon"
@@ -42,14 +43,18 @@ func (v *verifier) landing() error {
 		if err != nil {
 			return err
 		}
-		if n := len(passed); n > 0 {
-			if err := continues(d, passed[n-1], before); err != nil {
-				return err
-			}
-		}
 		passed = append(passed, before, after)
 	}
-	own, err := v.candidates(passed)
+	root, err := v.bindingRoot()
+	if err != nil {
+		return err
+	}
+	for i, d := range steps[1:] {
+		if err := continues(d, root, passed[2*i+1], passed[2*i+2]); err != nil {
+			return err
+		}
+	}
+	own, err := v.candidates(root, passed)
 	if err != nil {
 		return err
 	}
@@ -131,9 +136,10 @@ func (v *verifier) replay(d Document, states map[string]landing.State) (before, 
 	return before, after, err
 }
 
-// continues checks that a transition comes after the one before it: nothing of
-// this run is missing in between when nobody else moved the state meanwhile.
-func continues(d Document, last, next landing.State) error {
+// continues checks that a transition comes after the one before it. Others may
+// have moved the state in between, but not what is this run's: they neither grant
+// nor renew its lease and warrant, and end them only by letting them expire.
+func continues(d Document, root string, last, next landing.State) error {
 	switch {
 	case next.Repository != last.Repository || next.ProtectedBase != last.ProtectedBase:
 		return wrong(d.Kind, d.Ref, "it is of %s %s, the run lands on %s %s", next.Repository, next.ProtectedBase, last.Repository, last.ProtectedBase)
@@ -142,15 +148,52 @@ func continues(d Document, last, next landing.State) error {
 	case next.Generation == last.Generation && next.StateRoot != last.StateRoot:
 		return wrong(d.Kind, d.Ref, "it goes on from state %s, the transition before it led to %s", next.StateRoot, last.StateRoot)
 	}
+	for _, c := range next.Candidates {
+		if c.SourceRoot != root {
+			continue
+		}
+		was, ok := last.Candidate(c.CandidateID)
+		same := reflect.DeepEqual(was, c) && slices.Equal(grantsOf(last, c.CandidateID), grantsOf(next, c.CandidateID))
+		if !ok || !same && !expired(was, c) {
+			return wrong(d.Kind, d.Ref, "candidate %s was moved before it, by no transition of this docket", c.CandidateID)
+		}
+	}
 	return nil
 }
 
-// candidates are the attempts of this run, oldest first, each as it was seen last.
-func (v *verifier) candidates(passed []landing.State) ([]landing.Candidate, error) {
-	root, err := v.bindingRoot()
-	if err != nil {
-		return nil, err
+// expired reports whether all that happened to a candidate is that its lease or
+// its warrant was over.
+func expired(was, now landing.Candidate) bool {
+	switch {
+	case was.Status == landing.Qualifying && now.Status == landing.TerminalFailure:
+		return now.Terminal.Reason == string(landing.HeartbeatExpired)
+	case was.Status == landing.Qualifying:
+		return now.Status == landing.Queued
+	case was.Status == landing.Landing:
+		return now.Status == landing.Qualified && reflect.DeepEqual(was.Qualification, now.Qualification)
 	}
+	return false
+}
+
+// grantsOf are the lease and the warrant that a candidate holds, each in a word.
+func grantsOf(s landing.State, candidate string) []string {
+	var out []string
+	for _, l := range s.Leases {
+		if l.CandidateID == candidate {
+			out = append(out, "lease "+l.Token+" "+string(l.HeartbeatAt))
+		}
+	}
+	if w := s.Warrant; w != nil && w.CandidateID == candidate {
+		out = append(out, "warrant "+w.Token+" "+string(w.HeartbeatAt))
+		if w.Admitted != nil {
+			out = append(out, "admitted "+w.Admitted.AdmissionRoot)
+		}
+	}
+	return out
+}
+
+// candidates are the attempts of this run, oldest first, each as it was seen last.
+func (v *verifier) candidates(root string, passed []landing.State) ([]landing.Candidate, error) {
 	var out []landing.Candidate
 	for _, s := range passed {
 		for _, c := range s.Candidates {
@@ -181,9 +224,6 @@ func (v *verifier) execution() Document {
 // bindingRoot recomputes the docket binding from what was verified before.
 func (v *verifier) bindingRoot() (string, error) {
 	d, ok, err := v.sole(ledger.KindDocketBinding)
-	if err == nil && !ok {
-		err = wrong(ledger.KindDocketBinding, "", "the candidate is bound to no docket")
-	}
 	if err != nil {
 		return "", err
 	}
@@ -194,6 +234,9 @@ func (v *verifier) bindingRoot() (string, error) {
 	})
 	if err != nil {
 		return "", at(d.Kind, d.Ref, err)
+	}
+	if !ok {
+		return "", wrong(ledger.KindDocketBinding, ProducerRef(root, v.b.Run), "the candidate is bound to no docket")
 	}
 	if d.Body != string(want.Canonical()) {
 		return "", wrong(d.Kind, d.Ref, "it is not the binding of this docket's documents")
