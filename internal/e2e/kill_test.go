@@ -134,7 +134,9 @@ func TestDeathWhileQualifying(t *testing.T) {
 	t.Parallel()
 	needContainment(t)
 	w, s := newMortalWorld(t)
-	s.then(func(l *life) { l.Once, l.Spare = true, []string{"committed", "started", "carried out", "allocated", "admitted", "pushed"} })
+	s.then(func(l *life) {
+		l.Once, l.Spare = true, []string{"committed", "started", "carried out", "allocated", "admitted", "pushed"}
+	})
 	s.kill()
 	run, end, r := w.survive(s)
 	if end.Type != "run.completed" || r.Outcome != "landed" {

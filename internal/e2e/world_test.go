@@ -44,13 +44,13 @@ type world struct {
 	log     *log
 	crash   func(point string) // called by the host between commits
 
-	workspace       string
-	admin           *client.Client
-	solver, critic  member // an agent that proposes, another that reviews
-	ann, bob        member // people: ann decides and approves, bob may do nothing
-	harness         string
+	workspace      string
+	admin          *client.Client
+	solver, critic member // an agent that proposes, another that reviews
+	ann, bob       member // people: ann decides and approves, bob may do nothing
+	harness        string
 
-	acknowledged map[string]int64 // events that clients wrote and were told of
+	acknowledged    map[string]int64 // events that clients wrote and were told of
 	rounds, samples int
 }
 
