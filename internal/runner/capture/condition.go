@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -268,6 +269,9 @@ func (h Host) clockRate() (mhz float64, source string, err error) {
 		return sum / float64(len(files)), pattern, nil
 	}
 	const path = "/proc/cpuinfo"
+	if h.kept != nil && h.kept.virtualMHz > 0 {
+		return h.kept.virtualMHz, path, nil
+	}
 	text, err := h.text(path)
 	if err != nil {
 		return 0, path, err
@@ -287,5 +291,9 @@ func (h Host) clockRate() (mhz float64, source string, err error) {
 	if n == 0 {
 		return 0, path, errAbsent
 	}
-	return sum / float64(n), path, nil
+	mhz = sum / float64(n)
+	if flags, err := field(text, "flags"); err == nil && h.kept != nil && slices.Contains(strings.Fields(flags), "hypervisor") {
+		h.kept.virtualMHz = mhz
+	}
+	return mhz, path, nil
 }

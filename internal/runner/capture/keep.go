@@ -13,6 +13,11 @@ type kept struct {
 	lists  map[string][]string // by pattern
 	groups map[string]place    // by controller
 	buf    []byte
+
+	// virtualMHz is the clock rate that a virtual machine without frequency control
+	// shows: the one that its kernel found at the start, the same for ever. Its file
+	// describes every processor at length, and is the dearest of all to read.
+	virtualMHz float64
 }
 
 // place is the answer of group.

@@ -54,3 +54,32 @@ func TestKeptHostSeesChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptClockRate: only a virtual machine without frequency control has one rate
+// for ever.
+func TestKeptClockRate(t *testing.T) {
+	t.Parallel()
+	info := func(mhz, flags string) string {
+		return "processor\t: 0\ncpu MHz\t\t: " + mhz + "\nflags\t\t: fpu " + flags + "\n"
+	}
+	const frequency = "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"
+	for name, tc := range map[string]struct {
+		first, second map[string]string
+		want          float64
+	}{
+		"virtual":           {map[string]string{"proc/cpuinfo": info("2000", "hypervisor")}, map[string]string{"proc/cpuinfo": info("3000", "hypervisor")}, 2000},
+		"bare":              {map[string]string{"proc/cpuinfo": info("2000", "vme")}, map[string]string{"proc/cpuinfo": info("3000", "vme")}, 3000},
+		"virtual, governed": {map[string]string{"proc/cpuinfo": info("2000", "hypervisor"), frequency: "1000000"}, map[string]string{frequency: "1500000"}, 1500},
+	} {
+		root := files(t, t.TempDir(), tc.first)
+		h, release := Host{Root: root}.Keep()
+		defer release()
+		if _, _, err := h.clockRate(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		files(t, root, tc.second)
+		if got, _, err := h.clockRate(); err != nil || got != tc.want {
+			t.Errorf("%s: %v MHz, %v; want %v", name, got, err, tc.want)
+		}
+	}
+}
