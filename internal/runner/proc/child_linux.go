@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"os"
 	"strconv"
 	"syscall"
 	"time"
@@ -33,6 +32,9 @@ type child struct {
 
 // run starts one program and answers when it and its descendants are gone.
 func (s *server) run(req request, files []int) response {
+	if !req.SameEnv {
+		s.env = req.Env
+	}
 	fail := func(text string, err error) response {
 		var errno syscall.Errno
 		errors.As(err, &errno)
@@ -46,7 +48,7 @@ func (s *server) run(req request, files []int) response {
 	var err error
 	c.pid, err = syscall.ForkExec(req.Argv[0], req.Argv, &syscall.ProcAttr{
 		Dir:   req.Dir,
-		Env:   req.Env,
+		Env:   s.env,
 		Files: []uintptr{uintptr(s.null), uintptr(files[0]), uintptr(files[1])},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &c.pidfd},
 	})
@@ -66,7 +68,7 @@ func (s *server) run(req request, files []int) response {
 	r := s.finish(&c)
 	r.Wall = ended.Sub(started)
 	r.Started, r.Ended = started.UTC(), started.Add(r.Wall).UTC() // a clock that is set meanwhile changes nothing
-	r.Usage.RSSFloor = ownPeak()
+	r.Usage.RSSFloor = s.ownPeak()
 	for _, f := range files {
 		trim(f, c.limit)
 	}
@@ -188,8 +190,8 @@ func (s *server) finish(c *child) Result {
 // ownPeak returns the most memory that this process ever had in use, in bytes;
 // getrusage would say what the caller had when it started us. Unknown counts as
 // more than any child has.
-func ownPeak() int64 {
-	b, err := os.ReadFile("/proc/self/status")
+func (s *server) ownPeak() int64 {
+	b, err := s.status.read("/proc/self/status", s.buf[:])
 	if err != nil {
 		return math.MaxInt64
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,6 +33,8 @@ type Keeper struct {
 	proc   *os.Process
 	stderr *os.File
 	nextID int64
+	buf    []byte   // of answers; guarded by run, as is env
+	env    []string // of the last program: the next one mostly has the same
 	close  sync.Once
 	closed error
 }
@@ -51,7 +54,7 @@ func Start(ctx context.Context, iso Isolation) (*Keeper, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, op, "no socket")
 	}
-	k := &Keeper{conn: conn}
+	k := &Keeper{conn: conn, buf: make([]byte, 64<<10)}
 	if err := k.spawn(theirs, iso); err != nil {
 		conn.Close()
 		if iso.Any() {
@@ -130,6 +133,9 @@ func (k *Keeper) Run(ctx context.Context, c Command) (Result, error) {
 	k.nextID++
 	req := request{Op: opRun, ID: k.nextID, Argv: c.Argv, Dir: c.Dir, Env: c.Env,
 		Limit: c.OutputLimit, Timeout: c.Timeout, Grace: c.Grace}
+	if slices.Equal(req.Env, k.env) {
+		req.Env, req.SameEnv = nil, true
+	}
 	out, release, err := outputs(c)
 	if err != nil {
 		return Result{}, fault.Wrap(err, fault.Internal, op, "no output file")
@@ -138,6 +144,9 @@ func (k *Keeper) Run(ctx context.Context, c Command) (Result, error) {
 	resp, err := k.ask(ctx, req, out, c.Grace+2*killWait)
 	if err != nil {
 		return Result{}, err
+	}
+	if !req.SameEnv {
+		k.env = slices.Clone(c.Env)
 	}
 	if resp.Op == opFailed {
 		return Result{}, fault.Wrap(resp.Errno, fault.Target, op, "%s", resp.Text)
@@ -182,13 +191,12 @@ func (k *Keeper) ask(ctx context.Context, req request, files []*os.File, patienc
 		defer k.conn.SetReadDeadline(time.Time{})
 		defer stop()
 	}
-	buf := make([]byte, 64<<10)
-	n, err := k.conn.Read(buf)
+	n, err := k.conn.Read(k.buf)
 	if err != nil || n == 0 {
 		return response{}, k.lost(err)
 	}
 	var resp response
-	if err := json.Unmarshal(buf[:n], &resp); err != nil {
+	if err := json.Unmarshal(k.buf[:n], &resp); err != nil {
 		return response{}, fault.Wrap(err, fault.Internal, "ask keeper", "answer cut off at %d bytes", n)
 	}
 	return resp, nil

@@ -59,6 +59,36 @@ func TestRunGivesNothingButWhatIsAsked(t *testing.T) {
 	}
 }
 
+// TestEachProgramHasItsOwnEnvironment: an environment that stays the same is not
+// sent again, one that changes is, also after a program that did not start.
+func TestEachProgramHasItsOwnEnvironment(t *testing.T) {
+	t.Parallel()
+	k := start(t, Isolation{})
+	env := []string{"A=1"}
+	for i, want := range []string{"1", "1", "2", "2", "", "", "3", "4", "4", "1"} {
+		program := "/bin/sh"
+		switch {
+		case want == "":
+			env = nil
+		case want == "3":
+			program, env = "/nowhere", []string{"A=3"}
+		default:
+			env = []string{"A=" + want}
+		}
+		out := output(t)
+		_, err := k.Run(t.Context(), Command{Argv: []string{program, "-c", "echo $A"}, Dir: "/", Env: env, Stdout: out})
+		if (err != nil) != (want == "3") {
+			t.Fatalf("%d: %v", i, err)
+		}
+		if got := strings.TrimSpace(read(t, out)); err == nil && got != want {
+			t.Errorf("%d: A is %q, want %q", i, got, want)
+		}
+		if env != nil {
+			env[0] = "A=changed" // the caller's own
+		}
+	}
+}
+
 func TestRunRefusesWhatCannotStart(t *testing.T) {
 	t.Parallel()
 	k := start(t, Isolation{})

@@ -30,9 +30,41 @@ func init() {
 // the program that runs.
 type server struct {
 	pid    int
-	null   int    // descriptor of /dev/null, open for reading
-	report Report // as answered to hello
+	null   int      // descriptor of /dev/null, open for reading
+	report Report   // as answered to hello
+	env    []string // of the last program
+	kids   kernelFile
+	status kernelFile
 	buf    [maxMessage]byte
+}
+
+// kernelFile is a file of /proc that is read after every program: it stays open.
+type kernelFile struct {
+	fd   int
+	open bool
+}
+
+// read returns what the file holds now, in buf. The path counts at the first use.
+func (f *kernelFile) read(path string, buf []byte) ([]byte, error) {
+	if !f.open {
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		f.fd, f.open = fd, true
+	}
+	for n := 0; ; {
+		m, err := unix.Pread(f.fd, buf[n:], int64(n))
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return nil, err
+		case m == 0:
+			return buf[:n], nil
+		default:
+			n += m
+		}
+	}
 }
 
 func (s *server) serve() {

@@ -35,7 +35,7 @@ func (s *server) children() []int {
 		return nil // /proc speaks of other ids
 	}
 	// The main thread starts every program, and adopts what they leave behind.
-	b, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(s.pid) + "/children")
+	b, err := s.kids.read("/proc/self/task/"+strconv.Itoa(s.pid)+"/children", s.buf[:])
 	if err != nil {
 		return childrenByParent(s.pid)
 	}

@@ -29,6 +29,7 @@ type request struct {
 	Argv      []string      `json:"argv,omitempty"`
 	Dir       string        `json:"dir,omitempty"`
 	Env       []string      `json:"env,omitempty"`
+	SameEnv   bool          `json:"sameEnv,omitempty"` // as that of the program before; Env is empty
 	Limit     int64         `json:"limit,omitempty"`
 	Timeout   time.Duration `json:"timeout,omitempty"`
 	Grace     time.Duration `json:"grace,omitempty"`
