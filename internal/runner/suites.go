@@ -264,8 +264,12 @@ func (s suites) start(ctx context.Context, inv harness.Invocation, stem string, 
 		defer f.Close()
 		files[i] = f
 	}
+	environ := s.environ // merged already
+	if len(inv.Variables) > 0 {
+		environ = capture.Merge(environ, inv.Variables)
+	}
 	out.Result, err = s.Place.Run(ctx, proc.Command{
-		Argv: s.regime.launched(inv.Argv), Dir: inv.Dir, Env: capture.Merge(s.environ, inv.Variables),
+		Argv: s.regime.launched(inv.Argv), Dir: inv.Dir, Env: environ,
 		Stdout: files[0], Stderr: files[1], Timeout: max(limit, time.Nanosecond),
 	})
 	if err != nil {
