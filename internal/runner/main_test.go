@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // scripts is a harness whose cases are shell scripts: the name of a case is the
 // script, and every line that it prints is a wall time.
-type scripts struct{ program string }
+type scripts struct{}
 
 func (scripts) Capabilities() order.Capabilities {
 	return order.Capabilities{Adapter: "scripts", Targets: []string{order.BuildTree}, Quantities: []string{"wall-time", "cpu-time"},

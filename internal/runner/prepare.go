@@ -33,6 +33,7 @@ type run struct {
 	origins     []origin // beside found
 	artifacts   string   // directory
 	lock        *os.File // on artifacts, while the run lives
+	seen        string   // processors that a program of the order said it may run on
 	gap         *gap     // before which other results of the order were measured
 	account     account
 	report      Report

@@ -161,7 +161,13 @@ func (r *run) facts(blocks ...capture.Block) policy.Facts {
 	for _, b := range append([]capture.Block{r.system}, blocks...) {
 		maps.Copy(out, b)
 	}
-	out[policy.FactTree] = result.Saw(canon.StringOf(r.identity.Dirty), "", result.Before, "git")
+	out[policy.FactTree] = result.Missed(result.Unavailable, result.Before, "git")
+	if state := r.identity.Dirty; state != "" {
+		out[policy.FactTree] = result.Saw(canon.StringOf(state), "", result.Before, "git")
+	}
+	if r.seen != "" {
+		out[policy.FactAffinity] = result.Saw(canon.StringOf(r.seen), "", result.Before, "/proc/self/status of a program of the order")
+	}
 	for _, name := range policy.ThreadVariables {
 		fact := policy.VariableFact(name)
 		out[fact] = result.Missed(result.Unavailable, result.Before, "environment")
@@ -257,10 +263,12 @@ func (r *run) proveAffinity(ctx context.Context) string {
 	}
 	for line := range strings.Lines(status) {
 		if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
-			if list = strings.TrimSpace(list); policy.SameCPUs(list, want) {
-				return ""
+			list = strings.TrimSpace(list)
+			r.seen = list
+			if !policy.SameCPUs(list, want) {
+				return "the measured process may run on " + list + ", not on " + want
 			}
-			return "the measured process may run on " + strings.TrimSpace(list) + ", not on " + want
+			return ""
 		}
 	}
 	return "the kernel does not say where the measured process may run"

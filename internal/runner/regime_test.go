@@ -110,6 +110,9 @@ func TestPolicySetsTheProcess(t *testing.T) {
 	if i < 0 || r.Provenance.Artifacts[i].Schema != policy.Schema {
 		t.Errorf("the policy is not kept: %+v", r.Provenance.Artifacts)
 	}
+	if seen, _ := r.ObservedContext.At("/cpu.affinity"); seen.Str("value") != cpu {
+		t.Errorf("observed %s", r.ObservedContext.Canonical())
+	}
 	held, err := p.Policies.Find("house", "1")
 	if hash, _ := r.Provenance.Info[result.InfoPolicyHash].String(); err != nil || hash != held.Hash().Hex() {
 		t.Errorf("the policy's hash is %s", hash)
