@@ -66,6 +66,35 @@ func (s *Server) getBlob(x *exchange, r *http.Request) error {
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("ETag", `"`+d.Hex()+`"`)
 	h.Set("Cache-Control", "private, max-age=600, immutable")
-	_, _ = io.Copy(x, body) // a short read shows in Content-Length
-	return nil
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	if err := copyLate(x, body); fault.CodeOf(err) == fault.Corrupt {
+		x.report(newProblem(err), err)
+		panic(http.ErrAbortHandler) // the bytes are not those of the digest
+	}
+	return nil // a client that left knows what it lacks by Content-Length
+}
+
+// copyLate copies r, whose end says whether it was whole, and holds back the last
+// piece until that is known.
+func copyLate(w io.Writer, r io.Reader) error {
+	now, next := make([]byte, writeSize), make([]byte, writeSize)
+	n, err := r.Read(now)
+	for err == nil {
+		var k int
+		k, err = r.Read(next)
+		if err != nil && err != io.EOF { //nolint:errorlint // readers return it bare
+			return err
+		}
+		if _, werr := w.Write(now[:n]); werr != nil {
+			return werr
+		}
+		now, next, n = next, now, k
+	}
+	if err != io.EOF { //nolint:errorlint // readers return it bare
+		return err
+	}
+	_, err = w.Write(now[:n])
+	return err
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -327,6 +329,30 @@ func TestBlobs(t *testing.T) {
 		t.Errorf("a blob that was cut is answered %d", res.StatusCode)
 	}
 	w.unchanged(t, before)
+}
+
+// TestDamagedBlob: bytes that are no longer those of their digest are cut, and
+// said to whoever runs the server.
+func TestDamagedBlob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	me := w.ann.token.Text
+	body := bytes.Repeat([]byte("x"), 1<<20)
+	w.ask(me, "POST", "/v1/blobs", body).expect(t, 201)
+	sum := canon.Sum(body).Hex()
+	body[len(body)-1] = 'y'
+	w.must(os.WriteFile(filepath.Join(w.dir, "blobs", sum[:2], sum[2:4], sum), body, 0o600))
+	res, err := w.http.Do(w.request(me, "GET", "/v1/blobs/"+sum, nil))
+	if err == nil {
+		_, err = io.ReadAll(res.Body)
+		_ = res.Body.Close()
+	}
+	if err == nil {
+		t.Error("damaged bytes came whole")
+	}
+	if lines := w.log.lines(t, "request failed"); len(lines) != 1 || lines[0]["code"] != "store_corrupt" {
+		t.Errorf("logged %v", lines)
+	}
 }
 
 type zeros struct{}

@@ -46,6 +46,9 @@ func (s *Server) stream(x *exchange, r *http.Request) error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
+	if r.Method == http.MethodHead {
+		return nil
+	}
 	ctx, cancel := s.life(r.Context(), x.token)
 	defer cancel()
 	f := follower{s: s, workspace: x.by.Workspace, due: time.Now().Add(s.Beat), out: frames{x: x, buf: []byte("retry: 2000\n\n")}}

@@ -67,6 +67,22 @@ func TestStreamCursor(t *testing.T) {
 	}
 }
 
+// TestHeads: asking for the headers of what is large or endless costs nothing.
+func TestHeads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	me := w.ann.token.Text
+	var blob struct {
+		SHA256 string `json:"sha256"`
+	}
+	w.ask(me, "POST", "/v1/blobs", "bytes").expect(t, 201).read(t, &blob)
+	for path, media := range map[string]string{"/v1/stream": "text/event-stream", "/v1/blobs/" + blob.SHA256: "application/octet-stream", "/v1/events": "application/json"} {
+		if r := w.ask(me, "HEAD", path, nil).expect(t, 200); len(r.body) != 0 || r.header.Get("Content-Type") != media {
+			t.Errorf("%s: %v", path, r.header)
+		}
+	}
+}
+
 // pruned is a store that no longer keeps the first events.
 type pruned struct{ server.Store }
 

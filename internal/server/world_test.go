@@ -34,6 +34,7 @@ import (
 // world is a server on a real ledger, behind a real listener, with one workspace.
 type world struct {
 	t     testing.TB
+	dir   string // of its data
 	store *sqlite.Store
 	blobs *blob.Dir
 	srv   *server.Server
@@ -63,19 +64,19 @@ var (
 func newWorld(t testing.TB, change func(*server.Params)) *world {
 	t.Helper()
 	w := &world{t: t, log: &logbook{}, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, ExpectContinueTimeout: time.Minute}}}
-	dir := t.TempDir()
+	w.dir = t.TempDir()
 	var err error
-	if w.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "writ.db")}); err != nil {
+	if w.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(w.dir, "writ.db")}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.must(w.store.Close()) })
-	if w.blobs, err = blob.Open(filepath.Join(dir, "blobs")); err != nil {
+	if w.blobs, err = blob.Open(filepath.Join(w.dir, "blobs")); err != nil {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load()) * time.Second) }
 	log := slog.New(slog.NewJSONHandler(io.MultiWriter(w.log, &spoken), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	desk := &lane.Desk{Store: w.store, Now: now, NewID: ident.New}
-	w.host = host.New(host.Params{Store: w.store, Blobs: w.blobs, Desk: desk, Key: keyOf(1), Dir: dir, Version: "test", Now: now, Log: log})
+	w.host = host.New(host.Params{Store: w.store, Blobs: w.blobs, Desk: desk, Key: keyOf(1), Dir: w.dir, Version: "test", Now: now, Log: log})
 	p := server.Params{Store: w.store, Blobs: w.blobs, Desk: desk, Host: w.host, Now: now, Log: log, Version: "test"}
 	if change != nil {
 		change(&p)
