@@ -2,6 +2,7 @@ package canon
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +17,8 @@ type field struct {
 	omitZero  bool
 }
 
-// structFields are the members of a struct type in the order of declaration.
+// structFields are the members of a struct type in canonical order, so that what
+// is built from it needs no sorting.
 type structFields struct {
 	list   []field
 	byName map[string]int
@@ -30,6 +32,10 @@ func fieldsOf(t reflect.Type) *structFields {
 	}
 	f := &structFields{byName: map[string]int{}}
 	f.collect(t, nil)
+	slices.SortFunc(f.list, func(a, b field) int { return compareUTF16(a.name, b.name) })
+	for i, x := range f.list {
+		f.byName[x.name] = i
+	}
 	actual, _ := fieldCache.LoadOrStore(t, f)
 	return actual.(*structFields)
 }

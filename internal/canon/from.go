@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"cmp"
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
@@ -244,7 +243,7 @@ func fromMap(v reflect.Value, depth int) (Value, *fault.Error) {
 		}
 		members = append(members, Member{name, x})
 	}
-	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(members, func(a, b Member) int { return compareUTF16(a.Name, b.Name) })
 	return newObject(members)
 }
 
