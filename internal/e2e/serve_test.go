@@ -168,7 +168,11 @@ func (s *supervisor) run() {
 		s.mu.Lock()
 		over := s.over
 		s.mu.Unlock()
-		if killed := cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled(); over || !killed {
+		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if over && line == "" && status.Signaled() && status.Signal() == syscall.SIGTERM {
+			return // asked to end before it could listen to that
+		}
+		if over || !status.Signaled() {
 			s.fatal = err
 			return
 		}
