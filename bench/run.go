@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"writ/internal/canon"
-	"writ/internal/fault"
 	"writ/internal/harness"
 	"writ/internal/harness/gobench"
 	"writ/internal/order"
@@ -45,7 +45,8 @@ func benchRun(ctx context.Context, s setup) ([]figure, error) {
 	return append(order, keeper), nil
 }
 
-// orderOverhead runs one order over and over, and in turn the same children bare.
+// orderOverhead has the binary run one order over and over, and in turn starts
+// the same children bare.
 func orderOverhead(ctx context.Context, s setup, dir string) ([]figure, error) {
 	smp, err := makeSample(ctx, dir)
 	if err != nil {
@@ -59,11 +60,14 @@ func orderOverhead(ctx context.Context, s setup, dir string) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	file := filepath.Join(dir, "order.json")
+	if err := os.WriteFile(file, p.Order.Raw(), 0o644); err != nil {
+		return nil, err
+	}
 	var ours, bare, around times // per child, per child, per order
 	for start := time.Now(); len(ours) < windows || len(ours) < maxRounds && time.Since(start) < 2*s.span; {
 		n := strconv.Itoa(len(ours))
-		p.Dir = filepath.Join(dir, "results", n)
-		kept, whole, err := runOrder(ctx, p)
+		period, whole, err := runOrder(ctx, s.writ, file, filepath.Join(dir, "results-"+n))
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +75,7 @@ func orderOverhead(ctx context.Context, s setup, dir string) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		ours, bare, around = append(ours, kept/cases), append(bare, alone/cases), append(around, whole-kept)
+		ours, bare, around = append(ours, period), append(bare, alone), append(around, whole-cases*period)
 	}
 	f := beyond("run: per child, beyond exec", ours, bare, childLimit)
 	f.Floor = atMost(1)
@@ -136,26 +140,54 @@ func commands(p runner.Params) ([]harness.Invocation, error) {
 	return out, nil
 }
 
-// runOrder runs the order, and returns the time from the start of its first case
-// to the end of its last, and that of everything.
-func runOrder(ctx context.Context, p runner.Params) (children, whole time.Duration, err error) {
-	var first, last time.Time
-	p.Progress = func(e runner.Event) {
-		if last = time.Now(); first.IsZero() {
-			first = last
-		}
-	}
+// runOrder runs the order, and returns the mean time from the start of one child
+// to the start of the next, as the results tell it, and the time of everything.
+func runOrder(ctx context.Context, writ, file, dir string) (period, whole time.Duration, err error) {
 	start := time.Now()
-	r, err := runner.Run(ctx, p)
-	whole = time.Since(start)
-	if err == nil && (r.Exit() != fault.ExitOK || len(r.Results) != cases) {
-		err = fmt.Errorf("the order of the sample came to %v", r.Counts)
+	if out, err := exec.CommandContext(ctx, writ, "run", file, "--out", dir, "--quiet").CombinedOutput(); err != nil {
+		return 0, 0, fmt.Errorf("writ run: %w\n%s", err, out)
 	}
-	return last.Sub(first), whole, err
+	whole = time.Since(start)
+	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return 0, 0, err
+	}
+	var starts []time.Time
+	for _, name := range names {
+		if strings.HasPrefix(filepath.Base(name), "workorder-") {
+			continue
+		}
+		at, err := startOf(name)
+		if err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", name, err)
+		}
+		starts = append(starts, at)
+	}
+	if len(starts) != cases {
+		return 0, 0, fmt.Errorf("%d results for %d cases", len(starts), cases)
+	}
+	slices.SortFunc(starts, time.Time.Compare)
+	return starts[cases-1].Sub(starts[0]) / (cases - 1), whole, nil
+}
+
+// startOf returns when the child of a successful result was started.
+func startOf(name string) (time.Time, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	r, err := result.Parse(b)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if r.Measurement.Status != result.Success {
+		return time.Time{}, fmt.Errorf("%s (%s)", r.Measurement.Status, r.Measurement.Reason)
+	}
+	return time.Parse(time.RFC3339Nano, r.Provenance.StartedAt)
 }
 
 // runBare starts and awaits the same programs, one after the other, with their
-// output in files as the runner has it.
+// output in a file. It returns the mean time of one.
 func runBare(ctx context.Context, children []harness.Invocation, out string) (time.Duration, error) {
 	f, err := os.Create(out)
 	if err != nil {
@@ -174,7 +206,7 @@ func runBare(ctx context.Context, children []harness.Invocation, out string) (ti
 			return 0, err
 		}
 	}
-	return time.Since(start), nil
+	return time.Since(start) / time.Duration(len(children)), nil
 }
 
 // keeperOverhead compares the helper that starts and bounds programs with
