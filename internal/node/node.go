@@ -63,7 +63,7 @@ func Start(ctx context.Context, p Params) (*Node, error) {
 	if err := os.MkdirAll(p.Data, 0o700); err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "open data folder", "%s cannot be made", p.Data)
 	}
-	lock, err := lockFolder(p.Data)
+	lock, err := lockFolder(ctx, p.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,29 @@ func Start(ctx context.Context, p Params) (*Node, error) {
 	return n, nil
 }
 
-func lockFolder(dir string) (*os.File, error) {
+// handOver is how long a start waits for a process that is just ending, and for
+// what that one was starting when it was killed: it holds the lock until it runs.
+const handOver = 3 * time.Second
+
+func lockFolder(ctx context.Context, dir string) (*os.File, error) {
+	ctx, cancel := context.WithTimeout(ctx, handOver)
+	defer cancel()
+	tick := time.NewTicker(handOver / 60)
+	defer tick.Stop()
+	for {
+		f, err := tryLock(dir)
+		if fault.CodeOf(err) != fault.Held {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-tick.C:
+		}
+	}
+}
+
+func tryLock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "lock data folder", "%s cannot be written", dir)
