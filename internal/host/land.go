@@ -58,7 +58,7 @@ func (j *job) land(ctx context.Context) error {
 
 // pushes is how often in a row a remote may refuse a push, without the base or
 // the fence having moved, before the attempt is given up.
-const pushes = 5
+const pushes = 3
 
 // push makes the one push of the attempt. nil means that there is something to
 // read back: the push was made, or the remote showed that it cannot be.
