@@ -11,6 +11,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/docket"
+	"writ/internal/ledger"
 )
 
 func timeOf(e docket.Event) time.Time { return time.UnixMilli(e.TS).UTC() }
@@ -123,12 +124,12 @@ func (x exhibit) everyByte(t *testing.T) {
 }
 
 // everyDocument is an attacker who has the host's key and makes everything fit
-// again after changing a byte of a document: digests, the journal, the seal. Two
+// again after changing a byte of a document: digests, the journal, the seal. Some
 // documents of each kind are tried, all of them on demand.
 func (x exhibit) everyDocument(t *testing.T) {
 	tried := map[string]int{}
 	for i, d := range x.b.Documents {
-		if tried[d.Kind]++; tried[d.Kind] > 2 && !thorough() {
+		if tried[d.Kind]++; tried[d.Kind] > x.each && !thorough() {
 			continue
 		}
 		for _, at := range spread(d.Body) {
@@ -173,7 +174,8 @@ func (x exhibit) names(t *testing.T, what string, s docket.Station, d docket.Doc
 	t.Errorf("%s, %s: found at station %s as %s %s: %s", x.name, what, s.Name, s.Kind, s.Document, s.Why)
 }
 
-// everySignature flips every byte of every signature, with all digests made to fit.
+// everySignature flips the bytes of every signature, with all digests made to fit:
+// each byte of the proposal's and the seal's, and every third of the others'.
 func (x exhibit) everySignature(t *testing.T) {
 	n := 0
 	for i, d := range x.b.Documents {
@@ -188,6 +190,9 @@ func (x exhibit) everySignature(t *testing.T) {
 		value := signature.Str("value")
 		start := strings.Index(d.Body, value)
 		for at := range value {
+			if at%3 != n%3 && d.Kind != ledger.KindProposal && !thorough() {
+				continue
+			}
 			b := clone(x.b)
 			b.Documents[i].Body = flipped(d.Body, start+at)
 			rehash(t, b, nil)
@@ -195,8 +200,8 @@ func (x exhibit) everySignature(t *testing.T) {
 			if s := x.found(t, what, b); s.Document != d.Ref {
 				t.Errorf("%s: found as %s %s: %s", what, s.Kind, s.Document, s.Why)
 			}
-			n++
 		}
+		n++
 	}
 	for at := range x.b.Signature {
 		b := clone(x.b)
@@ -204,10 +209,9 @@ func (x exhibit) everySignature(t *testing.T) {
 		if s := x.found(t, fmt.Sprintf("byte %d of the seal", at), b); s.Name != "whole" {
 			t.Errorf("byte %d of the seal: found at %s: %s", at, s.Name, s.Why)
 		}
-		n++
 	}
-	if n < 86*5 {
-		t.Errorf("%d bytes of signatures", n)
+	if n != 7 { // proposal, review, decision, three answers, execution record
+		t.Errorf("%d signatures", n)
 	}
 }
 
@@ -267,6 +271,7 @@ func TestTamperedDockets(t *testing.T) {
 		run(x.name+"/relabelled", x.relabelled)
 		run(x.name+"/unpinned", x.unpinned)
 	}
+	run("blocked/forged", blocked.forged)
 	run("blocked/every signature", blocked.everySignature)
 	run("blocked/every byte of the file", blocked.everyFile)
 	if thorough() {

@@ -24,16 +24,22 @@ const everyVariable = "WRIT_TEST_EVERY_CRASH"
 // never run again.
 var inStep = []string{"committed step-started", "started", "carried out"}
 
-// survive goes the whole way while the server dies, and checks what is left: the
-// ledger is sound, what was acknowledged is there, the docket verifies, and main
-// moved to what the docket shows or not at all.
-func (w *world) survive(s *supervisor) (run string, end told, r docket.Report) {
+// survive goes the whole way while the server dies, and looks at what is left.
+func (w *world) survive(s *supervisor) (end told, r docket.Report) {
 	w.t.Helper()
-	run = w.admit("fast")
+	run := w.admit("fast")
 	end = w.follow(run)
+	return end, w.aftermath(s, run, end)
+}
+
+// aftermath checks what is left of a run whose server died on the way: the ledger
+// is sound, what was acknowledged is there, the docket verifies, and main moved to
+// what the docket shows or not at all.
+func (w *world) aftermath(s *supervisor, run string, end told) docket.Report {
+	w.t.Helper()
 	s.then(func(l *life) { *l = life{Data: l.Data, Listen: l.Listen, Points: l.Points} })
 	s.kill() // a last time: what is there is on disk
-	r = w.verified(run)
+	r := w.verified(run)
 	acknowledged := w.seen(run)
 	w.leave()
 	s.stop()
@@ -45,7 +51,7 @@ func (w *world) survive(s *supervisor) (run string, end told, r docket.Report) {
 	case (end.Type == "run.completed") != (r.Landed != "") || end.LandedCommit != r.Landed:
 		w.t.Errorf("the run ended %s %s with %q, the docket shows %q", end.Type, end.Code, end.LandedCommit, r.Landed)
 	}
-	return run, end, r
+	return r
 }
 
 // seen are the events that clients were told, by id.
@@ -88,7 +94,7 @@ func TestDeathAfterEveryCommit(t *testing.T) {
 	w, s := newMortalWorld(t)
 	s.then(func(l *life) { l.Once, l.Spare = true, inStep })
 	s.kill()
-	_, end, r := w.survive(s)
+	end, r := w.survive(s)
 	if end.Type != "run.completed" || r.Outcome != "landed" {
 		t.Errorf("ended %s %s %s; the docket says %s", end.Type, end.Code, end.Message, r.Outcome)
 	}
@@ -119,7 +125,7 @@ func TestDeathInAStep(t *testing.T) {
 			w, s := newMortalWorld(t)
 			s.then(func(l *life) { l.At = point })
 			s.kill()
-			_, end, r := w.survive(s)
+			end, r := w.survive(s)
 			if end.Type != "run.failed" || end.Code != "execution_unknown" || r.Landed != "" {
 				t.Errorf("ended %s %s %s", end.Type, end.Code, end.Message)
 			}
@@ -138,9 +144,9 @@ func TestDeathWhileQualifying(t *testing.T) {
 		l.Once, l.Spare = true, []string{"committed", "started", "carried out", "allocated", "admitted", "pushed"}
 	})
 	s.kill()
-	run, end, r := w.survive(s)
+	end, r := w.survive(s)
 	if end.Type != "run.completed" || r.Outcome != "landed" {
-		t.Errorf("ended %s %s %s; the docket of %s says %s", end.Type, end.Code, end.Message, run, r.Outcome)
+		t.Errorf("ended %s %s %s; the docket says %s", end.Type, end.Code, end.Message, r.Outcome)
 	}
 	if !slices.Contains(w.points(), "native command ended") {
 		t.Error("the server never died there")
@@ -166,20 +172,22 @@ func TestDeathAtAnyTime(t *testing.T) {
 			killed := make(chan int, 1)
 			go func() {
 				n := 0
-				for ; n < 8; n++ {
+				for ; n < 2; n++ {
 					select {
 					case <-ctx.Done():
 						killed <- n
 						return
-					case <-time.After(time.Duration(rng.IntN(1500)) * time.Millisecond):
+					case <-time.After(time.Duration(rng.IntN(4000)) * time.Millisecond):
 						s.kill()
 					}
 				}
 				killed <- n
 			}()
-			_, end, r := w.survive(s)
+			run := w.admit("fast")
+			end := w.follow(run)
 			enough()
 			t.Logf("killed %d times; ended %s %s", <-killed, end.Type, end.Code)
+			r := w.aftermath(s, run, end)
 			if end.Type != "run.completed" && end.Code != "execution_unknown" || r.Outcome == "" {
 				t.Errorf("ended %s %s %s", end.Type, end.Code, end.Message)
 			}
@@ -203,7 +211,7 @@ func TestDeathAtEachPoint(t *testing.T) {
 			w, s := newMortalWorld(t)
 			s.then(func(l *life) { l.Kill = i + 1 })
 			s.kill()
-			_, end, _ := w.survive(s)
+			end, _ := w.survive(s)
 			unknown := slices.ContainsFunc(inStep, func(p string) bool { return strings.HasPrefix(point, p) })
 			if unknown != (end.Code == "execution_unknown") || !unknown && end.Type != "run.completed" {
 				t.Errorf("died at %s, ended %s %s %s", point, end.Type, end.Code, end.Message)

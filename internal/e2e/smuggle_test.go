@@ -27,7 +27,7 @@ func acceptance(b *docket.Bundle, ref string) int {
 func (x exhibit) withoutEach(t *testing.T) {
 	tried := map[string]int{}
 	for i, d := range x.b.Documents {
-		if tried[d.Kind]++; tried[d.Kind] > 3 && d.Kind != ledger.KindLandingStep && !thorough() {
+		if tried[d.Kind]++; tried[d.Kind] > x.each+1 && d.Kind != ledger.KindLandingStep && !thorough() {
 			continue
 		}
 		b := clone(x.b)

@@ -49,6 +49,7 @@ type world struct {
 	solver, critic member // an agent that proposes, another that reviews
 	ann, bob       member // people: ann decides and approves, bob may do nothing
 	harness        string
+	deadline       time.Duration // of runs that are asked for; 0 for none
 
 	acknowledged    map[string]int64 // events that clients wrote and were told of
 	rounds, samples int
@@ -227,7 +228,11 @@ func (w *world) member(p client.Participant, scopes ...string) member {
 // ask is ann asking the solver, and the solver taking the run.
 func (w *world) ask() (run string) {
 	w.t.Helper()
-	e, _, err := w.ann.c.Append(w.t.Context(), client.NewKey(), "run.requested", map[string]any{"goal": "Make Distinct faster.", "specialist_id": w.solver.id, "autonomy": 1})
+	request := map[string]any{"goal": "Make Distinct faster.", "specialist_id": w.solver.id, "autonomy": 1}
+	if w.deadline > 0 {
+		request["deadline"] = w.clock.now().Add(w.deadline).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	e, _, err := w.ann.c.Append(w.t.Context(), client.NewKey(), "run.requested", request)
 	if err != nil {
 		w.t.Fatal(err)
 	}
