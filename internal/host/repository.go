@@ -160,6 +160,9 @@ func (h *Host) PutRepository(ctx context.Context, workspace, alias string, raw [
 	_, err = h.Store.Commit(ctx, ledger.Commit{Workspace: workspace, Now: h.Now(), Cells: []ledger.CellWrite{
 		{Kind: ledger.CellRepository, Key: alias, Expect: version, State: "active", Value: body},
 	}})
+	if err == nil {
+		h.Wake() // for some run it may be the end
+	}
 	return body, err
 }
 
