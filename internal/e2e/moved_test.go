@@ -45,26 +45,22 @@ const (
 
 // moved goes the way while somebody else pushes three times: before the change is
 // submitted, after it was qualified, and between its admission and its push.
-func (w *world) moved() (run string, pushed []string) {
+// Whatever they push, the change is measured on what it would become part of,
+// keeps its age, and lands on top.
+func (w *world) moved() (run string) {
 	w.t.Helper()
-	for point, name := range map[string]string{recorded: "one", qualified: "two", admitted: "three"} {
-		w.at(point, func() { pushed = append(pushed, w.somebody(other(name))) })
+	t := w.t
+	var pushed []string
+	for _, x := range []struct{ point, name string }{{recorded, "one"}, {qualified, "two"}, {admitted, "three"}} {
+		w.at(x.point, func() { pushed = append(pushed, w.somebody(other(x.name))) })
 	}
 	run = w.admit("fast")
 	if end := w.follow(run); end.Type != "run.completed" {
-		w.t.Errorf("ended %s %s %s", end.Type, end.Code, end.Message)
+		t.Errorf("ended %s %s %s", end.Type, end.Code, end.Message)
 	}
-	return run, pushed
-}
-
-// TestABaseThatMoves: whatever others push, the change is measured on what it
-// would become part of, keeps its age, and lands on top.
-func TestABaseThatMoves(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	run, pushed := w.moved()
 	if len(pushed) != 3 {
-		t.Fatalf("somebody pushed %d times", len(pushed))
+		t.Errorf("somebody pushed %d times", len(pushed))
+		return run
 	}
 	r := w.verified(run)
 	if r.Landed != w.tip() || r.Outcome != "landed" {
@@ -75,13 +71,14 @@ func TestABaseThatMoves(t *testing.T) {
 		t.Errorf("landed on %v, the last push was %s", parents, pushed[2])
 	}
 	for _, name := range []string{"one", "two", "three"} {
-		if _, err := w.sample.repo.ReadFile(t.Context(), mainTree(w), other(name).Path); err != nil {
+		if _, err := w.sample.repo.ReadFile(w.t.Context(), mainTree(w), other(name).Path); err != nil {
 			t.Errorf("the file of push %s: %v", name, err)
 		}
 	}
 	attempts := attemptsOf(t, w.bundle(run))
 	if len(attempts) != 3 {
-		t.Fatalf("%d attempts to land, not three", len(attempts))
+		t.Errorf("%d attempts to land, not three", len(attempts))
+		return run
 	}
 	for i, want := range []string{"dequeued base-moved", "dequeued base-moved", "merged merged"} {
 		if got := attempts[i].status + " " + attempts[i].reason; got != want {
@@ -94,6 +91,7 @@ func TestABaseThatMoves(t *testing.T) {
 	if n := len(w.documents(run, ledger.KindVerdict)); n != 4 {
 		t.Errorf("%d comparisons: one for the change, and one for each base it was to land on", n)
 	}
+	return run
 }
 
 func mainTree(w *world) string {
@@ -123,7 +121,7 @@ func (w *world) parents(commit string) []string {
 // attempt is a candidate of a run as a docket saw it last.
 type attempt struct{ id, status, reason, enqueued string }
 
-func attemptsOf(t *testing.T, b *docket.Bundle) []attempt {
+func attemptsOf(t testing.TB, b *docket.Bundle) []attempt {
 	t.Helper()
 	var out []attempt
 	for _, d := range b.Documents {

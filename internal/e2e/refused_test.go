@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 
 	"writ/client"
@@ -10,11 +9,10 @@ import (
 	"writ/internal/ledger"
 	"writ/internal/proposal"
 	"writ/internal/taskpack"
-	"writ/internal/verdict"
 )
 
 // elements are the elements of an array in a JSON text.
-func elements(t *testing.T, body, name string) []canon.Value {
+func elements(t testing.TB, body, name string) []canon.Value {
 	t.Helper()
 	v, err := canon.Parse([]byte(body))
 	if err != nil {
@@ -115,39 +113,3 @@ func TestNobodyAnswers(t *testing.T) {
 }
 
 const answerWindow = 24 * 60 * 60 * 1e9 // of the host, in nanoseconds
-
-// TestChangesThatDoNotPass: tests that fail, code that does not compile, and code
-// that is slower end their runs, with the reason and what the tools said.
-func TestChangesThatDoNotPass(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ form, code, step, refusal, says string }{
-		{"wrong", "checks_failed", taskpack.Check, "verifier/check-missing", "Distinct gives [3 1 3 2 1]"},
-		{"broken", "checks_failed", taskpack.Check, "verifier/check-missing", "undefined: xss"},
-		{"slower", "gate_blocked", taskpack.Compare, "", "the gate answered"},
-	} {
-		t.Run(c.form, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.configure(verdict.DefaultPolicy())
-			run := w.admit(c.form)
-			end := w.follow(run)
-			if end.Type != "run.failed" || end.Code != c.code || !strings.Contains(end.Message, c.says) {
-				t.Errorf("ended %s %s: %s", end.Type, end.Code, end.Message)
-			}
-			outcome, _, step := w.outcomeOf(run, c.step)
-			want := proposal.OutcomeRefused
-			if c.refusal == "" {
-				want = proposal.OutcomeFailed
-			}
-			if outcome != want || step != c.refusal {
-				t.Errorf("the record says %s, step %s %q", outcome, c.step, step)
-			}
-			if w.tip() != w.sample.head {
-				t.Errorf("main moved to %s", w.tip())
-			}
-			if r := w.verified(run); r.Outcome != c.code {
-				t.Errorf("the docket says %s", r.Outcome)
-			}
-		})
-	}
-}

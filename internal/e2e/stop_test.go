@@ -122,7 +122,7 @@ func TestOtherRules(t *testing.T) {
 	})
 	w.rounds = 7
 	w.configure(lenient())
-	end := w.follow(run)
+	end := w.until(run, func(e told) bool { return isEnd(e.Type) })
 	outcome, refusal, _ := w.outcomeOf(run, taskpack.Change)
 	if end.Type != "run.failed" || outcome != proposal.OutcomeRefused || refusal != "local-binding/revision-stale" {
 		t.Errorf("ended %s %s %s; the record says %s %s", end.Type, end.Code, end.Message, outcome, refusal)
