@@ -153,6 +153,7 @@ func continues(d Document, root string, last, next landing.State) error {
 			continue
 		}
 		was, ok := last.Candidate(c.CandidateID)
+		was.LandingOvertakes, c.LandingOvertakes = nil, nil // others count as they pass
 		same := reflect.DeepEqual(was, c) && slices.Equal(grantsOf(last, c.CandidateID), grantsOf(next, c.CandidateID))
 		if !ok || !same && !expired(was, c) {
 			return wrong(d.Kind, d.Ref, "candidate %s was moved before it, by no transition of this docket", c.CandidateID)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"writ/internal/canon"
+	"writ/internal/landing"
 	"writ/internal/ledger"
 	"writ/internal/proposal"
 	"writ/internal/taskpack"
@@ -21,7 +22,6 @@ func (v *verifier) ran() error {
 		return v.missing()
 	}
 	run := taskpack.NewRun(v.plan, taskpack.RunRef(v.plan.Ref, taskpack.RunKey(v.proposal)))
-	var before taskpack.Fact
 	for _, d := range docs {
 		f, err := taskpack.ParseFact([]byte(d.Body))
 		if err != nil {
@@ -36,10 +36,9 @@ func (v *verifier) ran() error {
 		if run, err = run.Apply(f); err != nil {
 			return at(d.Kind, d.Ref, err)
 		}
-		if e, ok := v.accepted(d.Ref); !ok || f.At.Before(before.At) || f.At.UnixMilli() > e.TS {
-			return wrong(d.Kind, d.Ref, "it is of %s: before the fact before it, or after it was accepted", f.At)
+		if e, ok := v.accepted(d.Ref); !ok || e.time().Sub(f.At).Abs() > landing.MaxSkew {
+			return wrong(d.Kind, d.Ref, "it says that it is of %s, it was accepted at %s", f.At, e.time())
 		}
-		before = f
 		v.use(d)
 	}
 	switch {
