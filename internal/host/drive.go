@@ -149,9 +149,14 @@ func (j *job) stepOn(ctx context.Context) error {
 // mend says how the run goes on after an error: it looks again when somebody
 // else moved it meanwhile, and is given up when trying again is no use.
 func (j *job) mend(ctx context.Context, err error) (more bool, _ error) {
-	switch {
-	case ctx.Err() != nil || errors.Is(err, errNotYet):
+	if ctx.Err() != nil || errors.Is(err, errNotYet) {
 		return false, err
+	}
+	if now, rerr := j.Host.task(ctx, j.workspace, j.task.Run); rerr == nil && now.Phase == Over {
+		j.task = now
+		return false, nil // somebody ended it meanwhile
+	}
+	switch {
 	case fault.CodeOf(err) == fault.Conflict:
 		const most = 100 // nobody moves one run that often
 		if j.conflicts++; j.conflicts > most {

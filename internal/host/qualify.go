@@ -108,6 +108,7 @@ func (j *job) qualifyUnder(ctx context.Context, c landing.Candidate, f landing.F
 	if err != nil {
 		return err
 	}
+	delete(j.fences, c.CandidateID) // after a completion that fails the lease is given up
 	_, err = j.transition(ctx, func(s landing.State) (landing.Transition, error) {
 		return landing.CompleteQualification(s, landing.CompleteQualificationParams{
 			Fence: f, SourceProof: source, NativeProof: proofDoc, Contract: contract,
