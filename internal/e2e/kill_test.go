@@ -40,6 +40,7 @@ func (w *world) aftermath(s *supervisor, run string, end told) docket.Report {
 	s.then(func(l *life) { *l = life{Data: l.Data, Listen: l.Listen, Points: l.Points} })
 	s.kill() // a last time: what is there is on disk
 	r := w.verified(run)
+	w.last = w.bundle(run)
 	acknowledged := w.seen(run)
 	w.leave()
 	s.stop()
@@ -150,6 +151,10 @@ func TestDeathWhileQualifying(t *testing.T) {
 	}
 	if !slices.Contains(w.points(), "native command ended") {
 		t.Error("the server never died there")
+	}
+	attempts := attemptsOf(t, w.last)
+	if len(attempts) != 2 || attempts[0].reason != "worker-lost" || attempts[1].status != "merged" || attempts[0].enqueued != attempts[1].enqueued {
+		t.Errorf("attempts to land: %+v", attempts)
 	}
 }
 

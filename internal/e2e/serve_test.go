@@ -194,6 +194,7 @@ func (s *supervisor) start() (*exec.Cmd, interface{ Read([]byte) (int, error) },
 	if err != nil {
 		return nil, nil, err
 	}
+	s.next.Kill, s.next.At = 0, "" // one death each
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), serveVariable+"="+string(text))
 	cmd.Stderr = s.log

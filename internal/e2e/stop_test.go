@@ -63,6 +63,20 @@ func TestAskedToStop(t *testing.T) {
 			}
 		}
 	})
+	t.Run("by who lands, while it is qualified", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		var run string
+		w.at("committed lease-qualification", func() {
+			for _, a := range attemptsOf(t, w.bundle(run)) {
+				if err := w.ann.c.CancelLanding(t.Context(), "e2e/sample", "main", a.id, "withdrawn"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		run = w.admit("fast")
+		w.stopped(run, w.follow(run), "withdrawn")
+	})
 	t.Run("by its deadline", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
@@ -79,6 +93,11 @@ func TestAskedToStop(t *testing.T) {
 func TestALapsedLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	e, _, err := w.admin.Append(t.Context(), client.NewKey(), "space.created", map[string]any{"kind": "plain", "name": "a room of their own"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.space = e.SpaceID
 	run := w.ask()
 	if _, err := w.propose(run, "fast"); err != nil {
 		t.Fatal(err)

@@ -51,6 +51,8 @@ type world struct {
 	harness        string
 	deadline       time.Duration // of runs that are asked for; 0 for none
 
+	space           string           // in which runs are asked for; "" for none
+	last            *docket.Bundle   // of the run whose aftermath was looked at
 	acknowledged    map[string]int64 // events that clients wrote and were told of
 	rounds, samples int
 }
@@ -229,6 +231,9 @@ func (w *world) member(p client.Participant, scopes ...string) member {
 func (w *world) ask() (run string) {
 	w.t.Helper()
 	request := map[string]any{"goal": "Make Distinct faster.", "specialist_id": w.solver.id, "autonomy": 1}
+	if w.space != "" {
+		request["space_id"] = w.space
+	}
 	if w.deadline > 0 {
 		request["deadline"] = w.clock.now().Add(w.deadline).UTC().Format("2006-01-02T15:04:05.000Z")
 	}
