@@ -9,6 +9,7 @@ import (
 	"writ/internal/ledger"
 	"writ/internal/proposal"
 	"writ/internal/taskpack"
+	"writ/internal/testkit"
 )
 
 // TestAMachineThatCannot: an environment that cannot be made ends the run, after
@@ -93,9 +94,7 @@ func TestARemoteThatRefuses(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "pre-receive"), []byte(hook), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, filepath.Join(dir, "pre-receive"), []byte(hook))
 	run := w.admit("fast")
 	end := w.follow(run)
 	if end.Type != "run.failed" || end.Code != "forge_failed" || !strings.Contains(end.Message, "pre-receive hook declined") {

@@ -13,6 +13,7 @@ import (
 
 	"writ/internal/fault"
 	"writ/internal/gitcmd"
+	"writ/internal/testkit"
 )
 
 // bare makes an empty bare repository.
@@ -89,9 +90,7 @@ func TestOldGitIsUnavailable(t *testing.T) {
 		"1.9.1": fault.Unavailable, "2.37.9": fault.Unavailable, "2.38": "", "2.38.0.rc1": "", "2.100.0": "", "3.0": "", "2.38rc1": "", "2": fault.Unavailable, "nonsense": fault.Unavailable,
 	} {
 		script := fmt.Sprintf("#!/bin/sh\necho 'git version %s'\n", version)
-		if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Program(t, filepath.Join(dir, "git"), []byte(script))
 		t.Setenv("PATH", dir)
 		if _, err := gitcmd.Version(t.Context()); fault.CodeOf(err) != want {
 			t.Errorf("%s: %v", version, err)
@@ -106,9 +105,7 @@ func TestCancelKillsTheWholeGroup(t *testing.T) {
 	pidFile := filepath.Join(dir, "pid")
 	script := "#!/bin/sh\necho $$ >" + pidFile + ".new\nmv " + pidFile + ".new " + pidFile + "\nexec sleep 1000\n"
 	ssh := filepath.Join(dir, "ssh")
-	if err := os.WriteFile(ssh, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, ssh, []byte(script))
 	t.Setenv("GIT_SSH_COMMAND", ssh)
 	r := bare(t)
 	for name, c := range map[string]struct {

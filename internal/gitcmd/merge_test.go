@@ -10,6 +10,7 @@ import (
 
 	"writ/internal/fault"
 	"writ/internal/gitcmd"
+	"writ/internal/testkit"
 )
 
 func TestMergeTree(t *testing.T) {
@@ -161,7 +162,5 @@ func writeHook(t *testing.T, gitDir, name, mark string) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\ntouch "+mark+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, filepath.Join(dir, name), []byte("#!/bin/sh\ntouch "+mark+"\n"))
 }

@@ -11,6 +11,7 @@ import (
 
 	"writ/internal/fault"
 	"writ/internal/gitcmd"
+	"writ/internal/testkit"
 )
 
 const (
@@ -182,9 +183,7 @@ func TestRemoteHookRefuses(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "pre-receive"), []byte("#!/bin/sh\necho branch is frozen >&2\nexit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, filepath.Join(dir, "pre-receive"), []byte("#!/bin/sh\necho branch is frozen >&2\nexit 1\n"))
 	err := clone.PushAtomic(t.Context(), remote.Dir, gitcmd.RefUpdate{Ref: mainRef, Old: first, New: next})
 	e := wantCode(t, err, fault.Forge)
 	if !strings.Contains(e.Public, "pre-receive hook declined") || !strings.Contains(err.Error(), "branch is frozen") {

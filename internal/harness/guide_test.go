@@ -12,6 +12,7 @@ import (
 	"writ/internal/harness/harnesstest"
 	"writ/internal/order"
 	"writ/internal/result"
+	"writ/internal/testkit"
 )
 
 const guide = "../../docs/adapters.md"
@@ -58,9 +59,7 @@ esac
 func TestTheExample(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "bench"), []byte(program), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, filepath.Join(dir, "bench"), []byte(program))
 	o := order.Order{
 		Suites: []order.Suite{{Adapter: "tally", Suite: "bench"}}, Quantities: []string{"wall-time"},
 		Precision: order.Precision{Repetitions: order.Times(3)}, Target: order.Target{Kind: order.BuildTree, Path: dir},

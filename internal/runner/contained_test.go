@@ -46,9 +46,7 @@ func TestRunInContainment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(built, s.Binary), binary, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, filepath.Join(built, s.Binary), binary)
 	place, err := e.Observer(t.Context())
 	if err != nil {
 		t.Fatal(err)

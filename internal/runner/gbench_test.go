@@ -76,9 +76,7 @@ func cmakeBuild(t *testing.T, source, hardened string, b behaviour) string {
 		"CMakeFiles/3.31.0/CMakeCXXCompiler.cmake": "set(CMAKE_CXX_COMPILER_ID \"AppleClang\")\nset(CMAKE_CXX_COMPILER_VERSION \"21.0.0\")\n",
 	})
 	whole := binary.BigEndian.AppendUint64(slices.Concat(program, config), uint64(len(config)))
-	if err := os.WriteFile(filepath.Join(dir, "demo-bench"), whole, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, filepath.Join(dir, "demo-bench"), whole)
 	return dir
 }
 

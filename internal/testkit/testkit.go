@@ -1,10 +1,11 @@
 // Package testkit holds what tests of every package need: skips that a strict
-// run turns into failures. It is imported by tests only and never by the
-// program.
+// run turns into failures, and programs that can be started at once. It is
+// imported by tests only and never by the program.
 package testkit
 
 import (
 	"os"
+	"syscall"
 	"testing"
 )
 
@@ -28,4 +29,16 @@ func Skip(t testing.TB, missing, install string) {
 func Absent(t testing.TB, what string) {
 	t.Helper()
 	t.Skipf("not here: %s", what)
+}
+
+// Program writes an executable file. Nothing is started while it is open for
+// writing: a process that inherits it, of a test that runs meanwhile, would keep
+// the kernel from starting it ("text file busy").
+func Program(t testing.TB, path string, content []byte) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"writ/internal/order"
 	"writ/internal/result"
 	"writ/internal/runner/proc"
+	"writ/internal/testkit"
 )
 
 // launch runs an invocation with a keeper and reads what it wrote.
@@ -152,9 +153,7 @@ func TestLocateRefusals(t *testing.T) {
 	t.Parallel()
 	s := harnesstest.New(t)
 	plain := filepath.Join(s.Build, "script")
-	if err := os.WriteFile(plain, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, plain, []byte("#!/bin/sh\n"))
 	if err := os.WriteFile(filepath.Join(s.Build, "data"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -156,9 +156,7 @@ func TestARealListingUnderFilters(t *testing.T) {
 		t.Errorf("a broken filter: %v %v", cases, err)
 	}
 	o.Suites[0].Suite = "other"
-	if err := os.WriteFile(filepath.Join(dir, "other"), []byte("#!/bin/sh\necho usage: other\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, filepath.Join(dir, "other"), []byte("#!/bin/sh\necho usage: other\n"))
 	if _, err := d.Suite(o); fault.CodeOf(err) != fault.Target {
 		t.Errorf("another program: %v", err)
 	}

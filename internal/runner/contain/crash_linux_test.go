@@ -136,9 +136,7 @@ func TestNeedsNoPrivilege(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(program, exe, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, program, exe)
 	cmd := exec.Command(program, "-test.v", "-test.run=^(TestProgramsInside|TestObservers|TestTheArea|TestDestroy|TestSweep|TestTheProof|TestARefusal)")
 	cmd.Dir = base
 	cmd.Env = []string{"HOME=" + filepath.Join(base, "home"), "TMPDIR=" + base, "PATH=" + os.Getenv("PATH"), harnesstest.PrebuiltVariable + "=" + prebuilt(t, base, s)}
@@ -157,8 +155,6 @@ func prebuilt(t *testing.T, base string, s harnesstest.Sample) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(base, s.Binary)
-	if err := os.WriteFile(path, b, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, path, b)
 	return path
 }

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"context"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -48,7 +47,11 @@ func newGround(t *testing.T) ground {
 		}
 	}
 	program := filepath.Join(g.inside, "program")
-	copyFile(t, program)
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Program(t, program, self)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -63,25 +66,6 @@ func newGround(t *testing.T) ground {
 			Env: []string{helperMode + "=isolated", "TMPDIR=" + filepath.Join(g.inside, "tmp")}}
 	}
 	return g
-}
-
-func copyFile(t *testing.T, to string) {
-	t.Helper()
-	from, err := os.Open("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(f, from); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // namespaced starts an isolated keeper, or skips where the kernel denies it.
@@ -272,7 +256,11 @@ func TestIsolationNeedsNoPrivilege(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(base, "test")
-	copyFile(t, program)
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Program(t, program, self)
 	cmd := exec.Command(program, "-test.run=^(TestIsolatedProgramsReachNothing|TestReportSaysWhatIs|TestProbe|TestPrivateLoopbackCanBeUsed|TestStraysCannotLeave)", "-test.v")
 	cmd.Dir = base
 	cmd.Env = []string{"TMPDIR=" + base, "WRIT_TEST_STRICT=" + os.Getenv("WRIT_TEST_STRICT")}
