@@ -94,7 +94,10 @@ func TestWhoMayNot(t *testing.T) {
 		signing{"a review by somebody without a role", "forbidden", 1, review(w.bob, w.bob, proposal.VerdictAccept)},
 		signing{"a review under somebody else's key", "signer_mismatch", 2, review(w.critic, w.bob, proposal.VerdictAccept)},
 	)
-	w.again("a review that rejects", review(w.critic, w.critic, proposal.VerdictReject))
+	dave := w.member(client.Participant{Kind: "person", Name: "dave", Roles: []string{proposal.RoleReviewer}}, person...)
+	defer dave.c.Close()
+	w.again("a review of one reviewer", review(dave, dave, proposal.VerdictAccept))
+	w.again("a review of another one, who rejects", review(w.critic, w.critic, proposal.VerdictReject))
 	decide := func(who, key member, decision string) func() (client.DocRef, error) {
 		return func() (client.DocRef, error) {
 			return author.Decide(ctx, who.c, key.key, author.DecideParams{Run: run, Decision: decision, Reason: "reviewed", At: time.Now()})
@@ -114,7 +117,7 @@ func TestWhoMayNot(t *testing.T) {
 			return propose(w.solver, w.solver, author.ProposeParams{Message: "sample: faster still"})
 		}},
 	)
-	w.answers(run, carol)
+	w.answers(run, carol, dave)
 }
 
 // forgedReview is the author reviewing the own proposal, past everything that her
@@ -145,8 +148,9 @@ func latest[T any](w *world, run string, kind proposal.Kind, view func(proposal.
 	return x
 }
 
-// answers tries every wrong answer to the questions of a run that carol proposed.
-func (w *world) answers(run string, carol member) {
+// answers tries every wrong answer to the questions of a run that carol proposed,
+// and dave reviewed as well.
+func (w *world) answers(run string, carol, dave member) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	var asked []told
@@ -188,6 +192,7 @@ func (w *world) answers(run string, carol member) {
 	w.mustNot(signing{"an answer after the end", "run_terminal", 0, func() (client.DocRef, error) { return w.answer(run, asked[1].Ref, true) }})
 	trust := w.trust()
 	trust.Authors = []string{carol.key.Public().Node()}
+	trust.Reviewers = append(trust.Reviewers, dave.key.Public().Node())
 	if err := verify(w.bundle(run), trust); err != nil {
 		w.t.Error(err)
 	}

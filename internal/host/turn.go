@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"writ/internal/canon"
@@ -152,8 +153,9 @@ func (h *Host) turnNo(ctx context.Context, workspace, lane string, e ledger.Even
 }
 
 // Manifest fixes what a reviewer of the proposal is shown: the proposal and the
-// candidate with its patches, whole.
-func (h *Host) Manifest(ctx context.Context, workspace, runID, ref string) (Accepted, error) {
+// candidate with its patches, whole. The reviewer is who asks; for anybody else it
+// is the first one that the workspace has.
+func (h *Host) Manifest(ctx context.Context, workspace, runID, ref, asking string) (Accepted, error) {
 	h.making.Lock()
 	defer h.making.Unlock()
 	r, err := h.openRun(ctx, workspace, runID)
@@ -168,10 +170,12 @@ func (h *Host) Manifest(ctx context.Context, workspace, runID, ref string) (Acce
 	if err != nil {
 		return Accepted{}, err
 	}
-	for _, reader := range people {
-		if deliberates(reader) == proposal.RoleReviewer {
-			return h.manifest(ctx, workspace, r, p, reader)
-		}
+	reviewers := slices.DeleteFunc(people, func(p participant) bool { return deliberates(p) != proposal.RoleReviewer })
+	if own := slices.IndexFunc(reviewers, func(p participant) bool { return p.ID == asking }); own >= 0 {
+		return h.manifest(ctx, workspace, r, p, reviewers[own])
+	}
+	if len(reviewers) > 0 {
+		return h.manifest(ctx, workspace, r, p, reviewers[0])
 	}
 	return Accepted{}, fault.New(fault.NotFound, "fix evidence", "the workspace has no reviewer").
 		Help("an admin gives the role reviewer")

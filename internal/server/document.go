@@ -53,7 +53,7 @@ type NewManifest struct {
 }
 
 func (s *Server) createManifest(ctx context.Context, p journal.Principal, in *ofRun, m NewManifest) (*acceptedOutput, error) {
-	return accepted(s.Host.Manifest(ctx, p.Workspace, in.Run, m.Proposal))
+	return accepted(s.Host.Manifest(ctx, p.Workspace, in.Run, m.Proposal, p.ID))
 }
 
 // DocRef names a stored document.

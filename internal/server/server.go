@@ -56,7 +56,7 @@ type Host interface {
 	Node() string
 	Accept(context.Context, host.Submission) (host.Accepted, error)
 	Turn(ctx context.Context, workspace, run, event string) (host.Accepted, error)
-	Manifest(ctx context.Context, workspace, run, proposal string) (host.Accepted, error)
+	Manifest(ctx context.Context, workspace, run, proposal, asking string) (host.Accepted, error)
 	// PutRepository checks and stores a configuration; ListRepositories returns them as stored.
 	PutRepository(ctx context.Context, workspace, alias string, raw []byte) ([]byte, error)
 	ListRepositories(ctx context.Context, workspace string) ([][]byte, error)
