@@ -251,21 +251,6 @@ func TestProposalsThatNoHostWouldCompile(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	t.Parallel()
-	for message, want := range map[string]string{
-		"sum: add pairs\n\nmore":   "sum-add-pairs",
-		"  Größer & schneller!  ":  "gr-er-schneller",
-		"--- ":                     "change",
-		"日本語":                      "change",
-		strings.Repeat("ab ", 100): "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab",
-	} {
-		if got := Name(message, baseCommit); got != "change:"+want+"@"+baseCommit {
-			t.Errorf("%q became %q", message, got)
-		}
-	}
-}
-
 // TestKeysTellCallsApart: no two different calls share an idempotency key,
 // wherever their parts are cut.
 func TestKeysTellCallsApart(t *testing.T) {

@@ -58,7 +58,7 @@ func Propose(ctx context.Context, c *client.Client, key ident.PrivateKey, p Prop
 		return client.DocRef{}, err
 	}
 	signed, err := proposal.SignProposal(proposal.ProposalParams{
-		Turn: turn, Candidate: candidate.Named(Name(p.Message, p.Base)), Target: target,
+		Turn: turn, Candidate: candidate.Named(proposal.CandidateName(p.Message, p.Base)), Target: target,
 		At: turn.From(), Until: until(turn.From(), p.Life), Key: once,
 	}, key)
 	if err != nil {
@@ -106,29 +106,6 @@ func (p ProposeParams) build() (patch taskpack.Patch, candidate taskpack.Candida
 	}
 	candidate, err = taskpack.GoChange(patch.Ref, p.Packages, measured)
 	return patch, candidate, err
-}
-
-// Name spells the name of a candidate: words of the message's first line, and
-// the commit that is changed, so that everybody who signs it signs that as well.
-func Name(message, base string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	var words strings.Builder
-	for _, r := range strings.ToLower(line) {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			words.WriteRune(r)
-		case words.Len() > 0 && !strings.HasSuffix(words.String(), "-"):
-			words.WriteByte('-')
-		}
-		if words.Len() >= 60 {
-			break
-		}
-	}
-	slug := strings.Trim(words.String(), "-")
-	if slug == "" {
-		slug = "change"
-	}
-	return "change:" + slug + "@" + base
 }
 
 // targetOf is what a proposal for the server's host has to name.

@@ -125,7 +125,7 @@ func (h *Host) admit(ctx context.Context, workspace string, r run, p proposal.Pr
 	if err := measures(c.plan); err != nil {
 		return batch{}, err
 	}
-	base, err := BaseOf(p)
+	base, err := p.Base()
 	if err != nil {
 		return batch{}, err
 	}

@@ -3,8 +3,6 @@ package host
 import (
 	"bytes"
 	"context"
-	"regexp"
-	"strings"
 
 	"writ/internal/blob"
 	"writ/internal/canon"
@@ -14,23 +12,6 @@ import (
 	"writ/internal/proposal"
 	"writ/internal/taskpack"
 )
-
-// The name of a candidate ends in "@" and the commit that it changes, so that
-// author, reviewer and chair all sign which commit they mean.
-var candidateName = regexp.MustCompile(`^change:[a-z0-9][a-z0-9._-]{0,99}@([0-9a-f]{40})$`)
-
-// CandidateName spells the name of a candidate over a base commit.
-func CandidateName(slug, base string) string { return "change:" + slug + "@" + base }
-
-// BaseOf is the commit that the proposal's candidate changes.
-func BaseOf(p proposal.Proposal) (string, error) {
-	m := candidateName.FindStringSubmatch(p.Candidate.Ref)
-	if m == nil {
-		return "", fault.New(fault.Invalid, "read candidate", "%q does not name a base commit", p.Candidate.Ref).
-			At("/candidate/ref").Help("name it change:WORDS@COMMIT, with the full id of the commit that is changed")
-	}
-	return m[1], nil
-}
 
 // putBlob keeps bytes that readers of the workspace may fetch.
 func (h *Host) putBlob(ctx context.Context, workspace string, body []byte) (canon.Digest, error) {
@@ -104,7 +85,7 @@ func (h *Host) checkCandidate(ctx context.Context, workspace string, p proposal.
 	if err != nil {
 		return err
 	}
-	base, err := BaseOf(p)
+	base, err := p.Base()
 	if err != nil {
 		return err
 	}
@@ -115,7 +96,15 @@ func (h *Host) checkCandidate(ctx context.Context, workspace string, p proposal.
 	if err != nil {
 		return err
 	}
-	return measures(c.plan)
+	if err := measures(c.plan); err != nil {
+		return err
+	}
+	content, err := h.shown(ctx, p)
+	if err == nil && len(content) > proposal.MaxEvidenceBytes {
+		err = fault.New(fault.TooLarge, "check candidate", "a reviewer would have to be shown %d bytes, and is shown at most %d", len(content), proposal.MaxEvidenceBytes).
+			At("/candidate/digest").Help("propose it in smaller changes")
+	}
+	return err
 }
 
 // shown is what a reviewer reads: the proposal, the candidate and its patches.
@@ -131,21 +120,4 @@ func (h *Host) shown(ctx context.Context, p proposal.Proposal) ([]byte, error) {
 		}
 	}
 	return docket.Shown(p, m.candidate, patches)
-}
-
-// slug makes a name part of free text.
-func slug(text string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(text) {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-		if b.Len() >= 60 {
-			break
-		}
-	}
-	return strings.Trim(b.String(), "-")
 }
