@@ -83,13 +83,11 @@ type ApprovalFacts struct {
 	Approver      Approver
 	Author        Subject         // of the proposal
 	AuthorKey     ident.PublicKey // that signed the proposal; zero when there is none
-	AllowSelf     bool            // the workspace lets authors approve their own
 }
 
 // CheckAnswer says whether a counts as the answer to the open question at now.
 // The signer must be a person, bound as operator under the binding that the
-// answer names, and someone other than the author unless the workspace allows
-// it. The rules hold for a denial as well: whoever may not approve does not
+// answer names, and someone other than the author. The rules hold for a denial as well: whoever may not approve does not
 // answer at all.
 //
 // Errors: Relation, Signer, Forbidden, AgentApproval, SelfApproval, Expired,
@@ -111,8 +109,7 @@ func CheckAnswer(a Answer, f ApprovalFacts, now time.Time) error {
 		return fault.New(fault.Forbidden, "answer", "%s is not bound as operator by %s", f.Approver.ID, a.Operator).
 			At(pointer("operator/binding-ref")).With("document", a.Ref)
 	}
-	self := f.Approver.ID == f.Author.ID || (f.AuthorKey != ident.PublicKey{} && a.Signer == f.AuthorKey)
-	if self && !f.AllowSelf {
+	if f.Approver.ID == f.Author.ID || (f.AuthorKey != ident.PublicKey{} && a.Signer == f.AuthorKey) {
 		return fault.New(fault.SelfApproval, "answer", "%s proposed this change", f.Author.ID).
 			At(pointer("node/id")).With("document", a.Ref).Help("ask another operator of the workspace")
 	}
