@@ -31,7 +31,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "serve a workspace: journal, chain, measuring and landing",
 		Long: `Serve the HTTP API of one data folder, drive its runs, and land what passes.
 Nothing has to be configured: SQLite and files below --data, loopback only.
-The first start makes a workspace and prints the token of its admin, once.` + "\n" + exitHelp,
+The first start makes a workspace and prints the token of its admin, once.
+SIGTERM or SIGINT ends it in order, with status 0; before it serves, with 130.` + "\n" + exitHelp,
 		Example: "  writ serve\n  writ serve --data ./writ-data --listen 127.0.0.1:0 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -71,8 +72,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 			fmt.Fprintf(a.out, "workspace %s\nadmin token, shown this once: %s\n", n.First.Workspace, n.First.Token)
 		}
 	}
-	if err == nil {
-		err = n.Shown(ctx)
+	if err == nil { // who is told to stop right after the token was shown has still shown it
+		err = n.Shown(context.WithoutCancel(ctx))
 	}
 	if err == nil {
 		err = n.Wait(ctx)
