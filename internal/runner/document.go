@@ -44,9 +44,10 @@ func (r *run) build(c planned, e order.Entry, a attempt, artifacts []result.Arti
 }
 
 func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, artifacts []result.Artifact) result.Document {
-	o, su := r.order, r.found[max(c.suite, 0)]
+	o, at := r.order, max(c.suite, 0)
+	su := r.found[at]
 	known, _ := result.Known(e.Quantity)
-	from := r.origins[max(c.suite, 0)]
+	from := r.origins[at]
 	d := result.Document{
 		Producer:   r.harness.Producer(),
 		AttemptKey: result.RetryKey(o.Digest(), c.index, c.attempt),
@@ -58,7 +59,7 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 			Workload:          r.workload(c.name),
 			Subject:           subject(o, su),
 			Quantity:          result.Quantity{Name: e.Quantity, Unit: m.Unit, Direction: known.Direction},
-			ComparisonContext: r.comparison(su),
+			ComparisonContext: r.compared(at),
 			Environment:       r.environment,
 		},
 		Measurement: result.Measurement{Status: m.Status, Reason: m.Reason, Observations: observations(m), Summaries: m.Summaries},
@@ -138,6 +139,20 @@ func configuration(o order.Order, su harness.Suite) canon.Value {
 		return canon.Value{}
 	}
 	return canon.MustFrom(all)
+}
+
+// compared is the comparison context of a suite, made once: it is the same for all
+// its cases.
+func (r *run) compared(suite int) canon.Value {
+	v, made := r.contexts[suite]
+	if !made {
+		if r.contexts == nil {
+			r.contexts = map[int]canon.Value{}
+		}
+		v = r.comparison(r.found[suite])
+		r.contexts[suite] = v
+	}
+	return v
 }
 
 // comparison is what must be equal for two results to be compared: harness,

@@ -27,7 +27,8 @@ type run struct {
 	system      capture.Block
 	environment result.Environment // without conditions
 	context     map[string]canon.Value
-	warnings    []string // for every result
+	contexts    map[int]canon.Value // of comparison, by index in found; see compared
+	warnings    []string            // for every result
 	cases       []planned
 	targets     []target // beside found
 	origins     []origin // beside found
