@@ -31,8 +31,21 @@ func (j *judgement) doubts(row *Row, u *unit, base, cont, d []float64) {
 	if n := min(distinct(base), distinct(cont)); n < 5 && len(base) >= 5 && row.Measure == Ratio {
 		note("resolution-limited", "a side shows %d different values only", n)
 	}
+	j.looked(row, u)
 	for _, code := range u.tokens() {
 		note(code, "")
+	}
+}
+
+// looked notes that the number of rounds was not fixed: by which rule they ended,
+// and which look at them this is.
+func (j *judgement) looked(row *Row, u *unit) {
+	labels := u.got[baseline][0].Provenance.Labels
+	if labels[LabelStopping] == StopPrecise {
+		row.note("stopped-when-precise", "the number of rounds followed from their spread, by a rule settled before the first")
+	}
+	if s, err := ParseStages(labels[LabelStages]); err == nil {
+		row.note("two-looks", "look %d of rounds %s, settled before the first; alpha is divided over both", s.Look(j.set.rounds), s)
 	}
 }
 

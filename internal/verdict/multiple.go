@@ -62,3 +62,15 @@ func NeedRounds(m int, alpha float64) int {
 	}
 	return n
 }
+
+// RoundsFor returns how many rounds a comparison of these pairs needs under a
+// policy before any of its rows can be called slower or faster at all.
+func RoundsFor(p GatePolicy, planned []Pair) int {
+	m := 0
+	for _, pair := range planned {
+		if p.gates(pair.Quantity) {
+			m++
+		}
+	}
+	return max(NeedRounds(2, p.Alpha), NeedRounds(m, p.Alpha)) // 2: the interval is two-sided
+}
