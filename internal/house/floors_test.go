@@ -44,6 +44,7 @@ var rooms = []room{
 	{"internal/runner/capture", 4, "what machine and sources are like", []string{"internal/runner/proc", "internal/gitcmd"}},
 	{"internal/runner/contain", 4, "environments that are thrown away", []string{"internal/runner/proc", "internal/runner/capture", "internal/gitcmd", "internal/harness/harnesstest"}},
 	{"internal/runner/provide", 4, "what a project says there is to measure", []string{"internal/runner/proc", "internal/harness"}},
+	{"internal/runner/revision", 4, "git revisions, checked out and built", []string{"internal/runner/proc", "internal/gitcmd"}},
 	{"internal/harness/...", 4, "benchmark harnesses", []string{"internal/harness/...", "internal/runner/proc"}},
 	{"internal/runner", 4, "carrying out orders", []string{"internal/harness/...", "internal/runner/...", "internal/gitcmd", "internal/blob"}},
 	{"internal/docket", 4, "the documents of one run, verified", []string{"internal/blob", "internal/gitcmd"}},

@@ -19,6 +19,7 @@ type BuildParams struct {
 	Side      string // "baseline", "contender", or another word that tells the sides apart
 	Round     int    // from 0
 	Seed      int64  // of the random slot order, the same for all orders of the comparison
+	Schedule  string // Random when empty; the seed is recorded with Random only
 	Requester Requester
 	Reason    string
 	Labels    map[string]string // further labels; run, proposal and step win
@@ -27,6 +28,7 @@ type BuildParams struct {
 	Suites               []Suite
 	Quantities           []string
 	Target               Target
+	Build                *BuildFacts // declared, or nil
 	Precision            Precision
 	Timeouts             Timeouts
 	EnvironmentVariables map[string]string
@@ -53,7 +55,7 @@ func Build(p BuildParams) (Order, error) {
 	o := Order{
 		SchemaVersion: SchemaVersion, ID: p.ID, State: Draft, Project: p.Project,
 		Suites: p.Suites, Quantities: p.Quantities, Target: p.Target, Precision: p.Precision,
-		Schedule: &Schedule{Kind: Random, Seed: &p.Seed}, Timeouts: p.Timeouts,
+		Build: p.Build, Schedule: p.schedule(), Timeouts: p.Timeouts,
 		EnvironmentVariables: p.EnvironmentVariables, WorkloadParameters: p.WorkloadParameters,
 		RunKey: p.RunKey, Round: &p.Round, Labels: p.labels(), Requester: p.Requester, Reason: p.Reason,
 		Plan: p.Plan,
@@ -66,6 +68,13 @@ func Build(p BuildParams) (Order, error) {
 		return Order{}, err
 	}
 	return seal(v)
+}
+
+func (p BuildParams) schedule() *Schedule {
+	if p.Schedule == "" || p.Schedule == Random {
+		return &Schedule{Kind: Random, Seed: &p.Seed}
+	}
+	return &Schedule{Kind: p.Schedule}
 }
 
 func (p BuildParams) labels() map[string]string {

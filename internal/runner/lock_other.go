@@ -8,8 +8,8 @@ import (
 	"writ/internal/fault"
 )
 
-// lockFolder only opens the folder: nothing is measured on such systems.
-func lockFolder(dir string) (*os.File, error) {
+// LockFolder only opens the folder: nothing is measured on such systems.
+func LockFolder(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "lock run", "cannot open %s", dir)

@@ -9,9 +9,9 @@ import (
 	"writ/internal/fault"
 )
 
-// lockFolder takes a folder for this process, until the file is closed or the
+// LockFolder takes a folder for this process, until the file is closed or the
 // process has died.
-func lockFolder(dir string) (*os.File, error) {
+func LockFolder(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "lock run", "cannot open %s", dir)

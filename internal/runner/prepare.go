@@ -213,7 +213,7 @@ func (r *run) open() (err error) {
 	if err := os.MkdirAll(r.artifacts, 0o755); err != nil {
 		return fault.Wrap(err, fault.Internal, "run order", "cannot make %s", r.artifacts)
 	}
-	if r.lock, err = lockFolder(r.artifacts); err != nil {
+	if r.lock, err = LockFolder(r.artifacts); err != nil {
 		return err
 	}
 	defer func() {

@@ -40,7 +40,7 @@ func Resume(ctx context.Context, p Params) (Report, error) {
 		return Report{}, err
 	}
 	defer done()
-	lock, err := lockFolder(filepath.Dir(path))
+	lock, err := LockFolder(filepath.Dir(path))
 	if err != nil {
 		return Report{}, err
 	}

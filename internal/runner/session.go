@@ -26,6 +26,26 @@ type Session struct {
 	// both sides use that count from then on. Where one count does not suit all
 	// cases, every process finds its own, for the same time.
 	SampleSeconds float64
+	// Sequence says which side goes first in each round; Drawn when empty. The orders
+	// have to record the same.
+	Sequence Sequence
+	// Check looks at both sides and at what is planned before anything runs; an error
+	// refuses the session. nil accepts.
+	Check func(sides [2]Subject, plan []order.Entry) error
+	// Enough is asked after every round but the last whether the session may end
+	// there. It gets everything that was measured; which rule it follows has to be
+	// settled before the first round. nil runs all rounds.
+	Enough func(SessionReport) (bool, error)
+}
+
+// Subject is what one side of a session is.
+type Subject struct {
+	Revision string   // commit, or what stands for it
+	Tree     string   // id of the content; "" when it is not known
+	Dirty    string   // result.Clean, Dirty or Unknown
+	Programs []string // digests of programs that are all there is to a suite
+
+	Environment result.Environment // of the machine, without conditions
 }
 
 // Turn is one order's place in a session.
@@ -68,12 +88,15 @@ func (s Session) Run(ctx context.Context) (SessionReport, error) {
 	}
 	defer done()
 	s.Params = p
-	out := SessionReport{First: First(s.Seed, s.Rounds)}
+	out := SessionReport{First: s.Sequence.first(s.Seed, s.Rounds)}
 	first, err := s.accept(ctx, Turn{Side: Baseline, Seed: s.Seed})
 	if err != nil {
 		return out, err
 	}
 	out.Plan = first.order.Plan
+	if err := s.check(ctx, first); err != nil {
+		return out, err
+	}
 	total := 2 * s.Rounds * len(first.cases)
 	counts := slices.Contains(first.harness.Capabilities().Calibration, order.Fixed) && first.barred.reason == ""
 	if s.SampleSeconds > 0 && counts {
@@ -92,8 +115,43 @@ func (s Session) Run(ctx context.Context) (SessionReport, error) {
 		if err := s.round(ctx, round, side, &out, track); err != nil {
 			return out, err
 		}
+		if s.Enough == nil || round == s.Rounds-1 {
+			continue
+		}
+		enough, err := s.Enough(out)
+		if err != nil {
+			return out, err
+		}
+		if enough {
+			out.First = out.First[:round+1]
+			break
+		}
 	}
 	return out, nil
+}
+
+// check accepts the contender too, and has both sides looked at.
+func (s Session) check(ctx context.Context, baseline *run) error {
+	if s.Check == nil {
+		return nil
+	}
+	plan := baseline.order.Plan
+	contender, err := s.accept(ctx, Turn{Side: Contender, Slot: 1, Seed: s.Seed, Plan: plan})
+	if err != nil {
+		return err
+	}
+	return s.Check([2]Subject{baseline.side(), contender.side()}, plan)
+}
+
+// side is the subject of the run.
+func (r *run) side() Subject {
+	out := Subject{Revision: r.identity.Revision, Tree: r.identity.Tree, Dirty: r.identity.Dirty, Environment: r.environment}
+	for i, t := range r.targets {
+		if !r.found[i].Shared {
+			out.Programs = append(out.Programs, t.sha256)
+		}
+	}
+	return out
 }
 
 // accept makes an order and accepts it.
