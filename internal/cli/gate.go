@@ -39,6 +39,7 @@ cannot be judged, or are not about --tree; 6 no such folder.`,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.gate(c.Context(), o) },
 	}
 	o.judgeOptions.flags(c)
+	_ = c.MarkFlagRequired("results") // the flag was defined above
 	o.showOptions.flags(c)
 	c.Flags().StringVar(&o.tree, "tree", "", "checkout that the answer is to be about")
 	return c

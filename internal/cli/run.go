@@ -156,11 +156,15 @@ func (a *app) progress(e runner.Event) {
 	if e.Left >= time.Second {
 		left = ", " + e.Left.Round(time.Second).String() + " left"
 	}
+	where := ""
+	if e.Side != "" && e.Round != nil {
+		where = fmt.Sprintf("round %d of %d, %s: ", *e.Round+1, e.Rounds, e.Side)
+	}
 	switch e.Stage {
 	case runner.Calibrating:
 		a.say("%s: calibrating", e.Case)
 	case runner.CaseStart:
-		a.say("[%d/%d] %s%s", e.Done+1, e.Total, e.Case, left)
+		a.say("[%d/%d] %s%s%s", e.Done+1, e.Total, where, e.Case, left)
 	case runner.CaseEnd:
 		for _, r := range e.Results {
 			if r.Measurement.Status != result.Success {

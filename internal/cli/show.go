@@ -87,12 +87,16 @@ func (o showOptions) keep(documents map[string][]byte) error {
 	if o.out == "" || o.format != "" {
 		return nil
 	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return fault.Wrap(err, fault.Usage, "write judgement", "%s cannot be made", o.out)
+	return keepDocuments(o.out, documents)
+}
+
+func keepDocuments(dir string, documents map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fault.Wrap(err, fault.Usage, "write judgement", "%s cannot be made", dir)
 	}
 	for name, raw := range documents {
-		if err := os.WriteFile(filepath.Join(o.out, name), raw, 0o644); err != nil {
-			return fault.Wrap(err, fault.Usage, "write judgement", "%s cannot be written", filepath.Join(o.out, name))
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
+			return fault.Wrap(err, fault.Usage, "write judgement", "%s cannot be written", filepath.Join(dir, name))
 		}
 	}
 	return nil

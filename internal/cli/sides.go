@@ -49,6 +49,9 @@ func (e evidence) params(o judgeOptions, policy verdict.GatePolicy) (verdict.Par
 	if err := ordered(p.Results, planned); err != nil {
 		return p, err
 	}
+	if p.Policy, err = staged(p); err != nil {
+		return p, err
+	}
 	inRounds := p.Rounds > 0 || slices.ContainsFunc(p.Results, func(r result.Result) bool { return r.Procedure.Round != nil })
 	if p.Unpaired = len(keys) > 1 || !inRounds; p.Unpaired {
 		p.Rounds = 0
@@ -66,6 +69,25 @@ func (e evidence) params(o judgeOptions, policy verdict.GatePolicy) (verdict.Par
 		p.Baseline, err = e.baseline(o.contender, p)
 	}
 	return p, err
+}
+
+// staged is the policy of the look that the results are: those of a comparison which
+// was registered with two stages say so, all of them alike.
+func staged(p verdict.Params) (verdict.GatePolicy, error) {
+	said := p.Results[0].Provenance.Labels[verdict.LabelStages]
+	for _, r := range p.Results {
+		if r.Provenance.Labels[verdict.LabelStages] != said {
+			return p.Policy, fault.New(fault.Incomparable, "read results", "%s was measured by other stages than %s", r.IngestKey, p.Results[0].IngestKey)
+		}
+	}
+	if said == "" {
+		return p.Policy, nil
+	}
+	s, err := verdict.ParseStages(said)
+	if err != nil {
+		return p.Policy, err
+	}
+	return s.At(p.Policy, s.Look(p.Rounds)), nil
 }
 
 // keys are the run keys that are looked at.
