@@ -1,11 +1,13 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,6 +34,12 @@ type File struct {
 	Kind      string // of the artifact that is kept, see package result
 	MediaType string
 	Bytes     []byte // of an input
+
+	// Below is for an output whose place the harness chooses: where it is in the
+	// exchange directory, as a pattern of whole path parts that its path ends with,
+	// such as "new/sample.json" or "results/*/*-existing-*.json". Two such files are
+	// one too many, and reported in Unread. "" for a file Name in the directory itself.
+	Below string
 }
 
 // InExchange is the path of a file in the exchange directory.
@@ -92,7 +100,7 @@ func (i Invocation) Collect(dir string, out *Output) error {
 		if !plainName(f.Name) {
 			return fault.New(fault.Internal, op, "%q is no plain name", f.Name)
 		}
-		b, err := read(root, f.Name)
+		b, err := f.read(root)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -104,13 +112,63 @@ func (i Invocation) Collect(dir string, out *Output) error {
 	return nil
 }
 
+// maxEntries is how many files and folders of an exchange directory are looked
+// through for an output.
+const maxEntries = 10_000
+
+// find returns the path of an output below root. Folders that are links are not
+// entered.
+func (f File) find(root *os.Root) (string, error) {
+	if f.Below == "" {
+		return f.Name, nil
+	}
+	found, seen := "", 0
+	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if seen++; err != nil || seen > maxEntries {
+			return cmp.Or(err, errTooMany)
+		}
+		switch {
+		case d.IsDir() || !endsWith(name, f.Below):
+		case found != "":
+			return errSeveral
+		default:
+			found = name
+		}
+		return nil
+	})
+	if err == nil && found == "" {
+		err = fs.ErrNotExist
+	}
+	return found, err
+}
+
+// endsWith reports whether the last parts of a path match a pattern of parts.
+func endsWith(name, pattern string) bool {
+	parts, want := strings.Split(name, "/"), strings.Split(pattern, "/")
+	if len(parts) < len(want) {
+		return false
+	}
+	for i, part := range parts[len(parts)-len(want):] {
+		if ok, err := path.Match(want[i], part); !ok || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // What is not read of an exchange directory.
 var (
+	errSeveral  = errors.New("not the only file of its kind")
+	errTooMany  = errors.New("among too many files to look through")
 	errNoFile   = errors.New("no ordinary file")
 	errTooLarge = errors.New("larger than what is read of a file")
 )
 
-func read(root *os.Root, name string) ([]byte, error) {
+func (f File) read(root *os.Root) ([]byte, error) {
+	name, err := f.find(root)
+	if err != nil {
+		return nil, err
+	}
 	info, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -118,12 +176,12 @@ func read(root *os.Root, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errNoFile // opening a pipe would wait for its other end
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	r, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
+	defer r.Close()
+	if info, err = r.Stat(); err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
@@ -133,7 +191,7 @@ func read(root *os.Root, name string) ([]byte, error) {
 		return nil, errTooLarge
 	}
 	b := make([]byte, info.Size())
-	_, err = io.ReadFull(f, b)
+	_, err = io.ReadFull(r, b)
 	return b, err
 }
 

@@ -1,8 +1,10 @@
 package harness_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -88,5 +90,43 @@ func TestExchangeNames(t *testing.T) {
 	}
 	if err := (harness.Invocation{}).Collect(filepath.Join(t.TempDir(), "none"), &harness.Output{}); fault.CodeOf(err) != fault.Internal {
 		t.Errorf("no directory: %v", err)
+	}
+}
+
+// TestOutputsThatTheHarnessPlaces: a file is found by the end of its path, and only
+// when there is one.
+func TestOutputsThatTheHarnessPlaces(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), t.TempDir()
+	for _, name := range []string{
+		"home/group/case/new/sample.json", "home/group/case/base/sample.json", "home/report/index.html", "twice/a/end.json", "twice/b/c/end.json",
+		"results/box/12345678-existing-py.json", "results/box/machine.json",
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(name), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(outside, "in"), 0o700), os.WriteFile(filepath.Join(outside, "in", "secret"), nil, 0o600), os.Symlink(outside, filepath.Join(dir, "out")),
+		os.Symlink("../home/report/index.html", filepath.Join(dir, "results", "link.html"))); err != nil {
+		t.Fatal(err)
+	}
+	below := func(patterns ...string) (inv harness.Invocation) {
+		for i, p := range patterns {
+			inv.Outputs = append(inv.Outputs, harness.File{Name: "f" + strconv.Itoa(i), Below: p})
+		}
+		return inv
+	}
+	var out harness.Output
+	inv := below("new/sample.json", "results/*/????????-existing-*.json", "end.json", "in/secret", "ew/sample.json", "results/link.html", "[", "home/group/case/new/sample.json", "x/home/group/case/new/sample.json")
+	if err := inv.Collect(dir, &out); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{"f0": []byte("home/group/case/new/sample.json"), "f1": []byte("results/box/12345678-existing-py.json"), "f7": []byte("home/group/case/new/sample.json")}
+	if diff := cmp.Diff(files, out.Files); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"f2": "not the only file of its kind", "f5": "no ordinary file"}, out.Unread); diff != "" {
+		t.Errorf("unread (-want +got):\n%s", diff)
 	}
 }

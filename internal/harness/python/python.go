@@ -12,11 +12,10 @@ package python
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
-	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/harness"
+	"writ/internal/harness/programs"
 	"writ/internal/order"
 )
 
@@ -41,7 +40,7 @@ func Locate(adapter string, o order.Order, s order.Suite, search string) (out ha
 	if _, err := os.Stat(filepath.Join(root, file)); err != nil {
 		return out, "", fault.Wrap(err, fault.Target, op, "suite module not found: %s", filepath.Join(root, file)).At("/suites/0/suite")
 	}
-	program, err := interpreter(o, s, search)
+	program, err := programs.Find(o, s, Param, search, "python", "python3")
 	if err != nil {
 		return out, "", err
 	}
@@ -54,65 +53,10 @@ func Locate(adapter string, o order.Order, s order.Suite, search string) (out ha
 	}, file, nil
 }
 
-// interpreter is the program that the environment of the benchmarks would start.
-func interpreter(o order.Order, s order.Suite, search string) (string, error) {
-	if ordered, given := o.EnvironmentVariables["PATH"]; given {
-		search = ordered
-	} else if search == "" {
-		search = os.Getenv("PATH")
-	}
-	names := []string{"python", "python3"}
-	if v, given := s.Parameters.Get(Param); given {
-		name, ok := v.String()
-		if !ok || name == "" || v.Kind() != canon.String {
-			return "", fault.New(fault.Refused, op, "the interpreter is a name or a path").At("/suites/0/parameters/" + Param)
-		}
-		names = []string{name}
-	}
-	for _, name := range names {
-		if path, ok := lookPath(name, search); ok {
-			return path, nil
-		}
-	}
-	return "", fault.New(fault.Target, op, "no interpreter: %s", strings.Join(names, ", ")).At("/suites/0/suite").
-		Help("put one in PATH, or name it in suites[].parameters.%s", Param)
-}
-
-// lookPath searches for a program as execvp does, but never in the working
-// directory. Links stay as they are: an interpreter of a virtual environment is
-// one.
-func lookPath(name, search string) (string, bool) {
-	if filepath.IsAbs(name) {
-		return name, executable(name)
-	}
-	if strings.ContainsRune(name, '/') {
-		return "", false
-	}
-	for _, dir := range filepath.SplitList(search) {
-		if path := filepath.Join(dir, name); filepath.IsAbs(dir) && executable(path) {
-			return path, true
-		}
-	}
-	return "", false
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
 // RefuseVariables refuses orders that set variables with one of the prefixes: a
 // harness would take them for settings.
 func RefuseVariables(adapter string, o order.Order, prefixes ...string) error {
-	for name := range o.EnvironmentVariables {
-		for _, p := range prefixes {
-			if strings.HasPrefix(name, p) {
-				return fault.New(fault.Refused, op, "%s takes %s for a setting", adapter, name).
-					At("/environment_variables/" + name).Help("say it in precision or parameters")
-			}
-		}
-	}
-	return nil
+	return programs.Refuse(adapter, o, prefixes...)
 }
 
 // Quiet are variables that keep the interpreter from writing into the tree.
