@@ -8,6 +8,8 @@ import (
 	"runtime"
 
 	"writ/internal/harness"
+	"writ/internal/harness/criterion"
+	"writ/internal/harness/customjson"
 	"writ/internal/harness/gobench"
 	"writ/internal/harness/googlebenchmark"
 	"writ/internal/harness/pyperf"
@@ -17,6 +19,8 @@ import (
 // All returns every adapter, in the order of their names, set up for this machine.
 func All() harness.Set {
 	return harness.Set{
+		criterion.Adapter{},
+		customjson.Adapter{},
 		gobench.Adapter{Processors: runtime.GOMAXPROCS(0)},
 		googlebenchmark.Adapter{},
 		pyperf.Adapter{},

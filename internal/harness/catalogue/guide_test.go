@@ -23,27 +23,30 @@ func TestTheGuideShowsTheMatrix(t *testing.T) {
 
 // matrix is the table of what adapters take.
 func matrix(set harness.Set) string {
-	rows := [][]string{{"takes"}, {"---"}, {"targets"}, {"quantities"}, {"levels"}, {"calibration"}, {"warm-up"}, {"parameters"}, {"several suites"}}
-	list := func(names []string) string { return "`" + strings.Join(names, "` `") + "`" }
+	list := func(names []string) string {
+		if len(names) == 0 {
+			return "—"
+		}
+		return "`" + strings.Join(names, "` `") + "`"
+	}
+	var b strings.Builder
+	b.WriteString("| adapter | targets | levels | calibration | warm-up | parameters | several suites | workload parameters |\n")
+	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, h := range set {
 		c := h.Capabilities()
 		levels := list(c.Levels)
 		if c.Bare {
 			levels += ", bare"
 		}
-		several := "no"
-		if c.ManySuites {
-			several = "yes"
-		}
-		for i, cell := range []string{
-			"`" + c.Adapter + "`", "---", list(c.Targets), list(c.Quantities), levels, list(c.Calibration), list(c.Warmup), list(c.Parameters), several,
-		} {
-			rows[i] = append(rows[i], cell)
-		}
+		yes := map[bool]string{true: "yes", false: "no"}
+		b.WriteString("| " + strings.Join([]string{
+			"`" + c.Adapter + "`", list(c.Targets), levels, list(c.Calibration), list(c.Warmup), list(c.Parameters), yes[c.ManySuites], yes[c.WorkloadParameters],
+		}, " | ") + " |\n")
 	}
-	var b strings.Builder
-	for _, r := range rows {
-		b.WriteString("| " + strings.Join(r, " | ") + " |\n")
+	b.WriteString("\n| adapter | quantities |\n| --- | --- |\n")
+	for _, h := range set {
+		c := h.Capabilities()
+		b.WriteString("| `" + c.Adapter + "` | " + list(c.Quantities) + " |\n")
 	}
 	return b.String()
 }

@@ -1,7 +1,6 @@
 package criterion
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,9 +58,10 @@ func TestAStandIn(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "release", "deps", "sample-0123456789abcdef")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(program), 0o755), os.WriteFile(program, []byte(standin), 0o755)); err != nil {
+	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	testkit.Program(t, program, []byte(standin))
 	d := harnesstest.Drive(t, Adapter{}, "PATH="+os.Getenv("PATH"), "FIXTURES="+fixtures, "CRITERION_HOME="+dir, "CARGO_CRITERION_PORT=4242")
 	s, err := d.Suite(buildOrder(dir, "release/deps/sample"))
 	if err != nil {
@@ -98,9 +98,7 @@ func drive(t *testing.T, d *harnesstest.Driver, s harness.Suite, listed int, wan
 func TestAProgramWithTheBuiltInHarness(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "lib"), []byte("#!/bin/sh\ncat <<'.'\n"+libtestHelp+".\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, filepath.Join(dir, "lib"), []byte("#!/bin/sh\ncat <<'.'\n"+libtestHelp+".\n"))
 	d := harnesstest.Drive(t, Adapter{}, "PATH="+os.Getenv("PATH"))
 	if _, err := d.Suite(buildOrder(dir, "lib")); fault.CodeOf(err) != fault.Target {
 		t.Errorf("got %v", err)

@@ -1,7 +1,6 @@
 package customjson
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"writ/internal/harness"
 	"writ/internal/harness/harnesstest"
 	"writ/internal/order"
+	"writ/internal/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,9 +29,7 @@ func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Program(t, filepath.Join(dir, name), []byte(text))
 	}
 	return dir
 }
