@@ -78,6 +78,9 @@ func from(v reflect.Value, depth int) (Value, *fault.Error) {
 	if depth < 0 {
 		return Value{}, refuse("nested too deeply")
 	}
+	if v.Type() == valueType && v.CanAddr() && v.CanInterface() {
+		return *v.Addr().Interface().(*Value), nil // nothing is copied to the heap
+	}
 	if speaks(v.Type()) {
 		if out, done, err := fromMethods(v); done || err != nil {
 			return out, err
@@ -232,12 +235,14 @@ func fromList(v reflect.Value, depth int) (Value, *fault.Error) {
 
 func fromMap(v reflect.Value, depth int) (Value, *fault.Error) {
 	members := make([]Member, 0, v.Len())
+	one := reflect.New(v.Type().Elem()).Elem() // addressable, and the same for all
 	for it := v.MapRange(); it.Next(); {
 		name, err := mapKey(it.Key())
 		if err != nil {
 			return Value{}, err
 		}
-		x, err := from(it.Value(), depth-1)
+		one.SetIterValue(it)
+		x, err := from(one, depth-1)
 		if err != nil {
 			return Value{}, below(name, err)
 		}
@@ -249,6 +254,9 @@ func fromMap(v reflect.Value, depth int) (Value, *fault.Error) {
 
 // mapKey takes strings and types that write themselves as text.
 func mapKey(k reflect.Value) (string, *fault.Error) {
+	if k.Kind() == reflect.String && k.Type().PkgPath() == "" { // the type string itself
+		return k.String(), nil
+	}
 	if t, ok := k.Interface().(encoding.TextMarshaler); ok {
 		text, err := t.MarshalText()
 		if err != nil {

@@ -3,6 +3,7 @@ package result
 import (
 	"net/url"
 	"strings"
+	"sync"
 
 	"writ/internal/canon"
 )
@@ -84,14 +85,34 @@ func NormalURI(uri string) string {
 	return strings.TrimRight(strings.TrimSuffix(s, ".git"), "/")
 }
 
-// prints are digests of the parts that have to be equal between results, taken
-// once while the document is read.
+// prints are digests of the parts that have to be equal between results.
 type prints struct {
 	attempt  canon.Digest // what results of one execution share
 	settings canon.Digest // comparison context, resources, quantity, dataset
 	subject  canon.Digest // components and configuration
 	place    canon.Digest // environment schema, identity and system facts
 	machine  canon.Digest // place, and the boot
+}
+
+// printed is the prints of a result: of one that was read, taken at once; of one
+// that was built, when they are first asked for, because whoever measures never
+// asks. It is safe for concurrent use.
+type printed struct {
+	once sync.Once
+	raw  []byte // to read them from; nil when they are there
+	are  prints
+}
+
+func printedOf(v canon.Value) *printed { return &printed{are: newPrints(v)} }
+
+func (p *printed) get() *prints {
+	p.once.Do(func() {
+		if p.raw != nil {
+			v, _ := canon.Parse(p.raw) // our own canonical bytes
+			p.are, p.raw = newPrints(v), nil
+		}
+	})
+	return &p.are
 }
 
 func newPrints(v canon.Value) prints {
@@ -137,20 +158,20 @@ func newPrints(v canon.Value) prints {
 
 // SameAttempt reports whether two results agree on everything that results of
 // one execution must share.
-func SameAttempt(a, b *Result) bool { return a.prints.attempt == b.prints.attempt }
+func SameAttempt(a, b *Result) bool { return a.prints.get().attempt == b.prints.get().attempt }
 
 // SameSettings reports whether two results were taken under the same comparison
 // context, resources, quantity (with unit and direction) and data set.
-func SameSettings(a, b *Result) bool { return a.prints.settings == b.prints.settings }
+func SameSettings(a, b *Result) bool { return a.prints.get().settings == b.prints.get().settings }
 
 // SameSubject reports whether two results have the same source, parts and build
 // configuration; their revisions may differ.
-func SameSubject(a, b *Result) bool { return a.prints.subject == b.prints.subject }
+func SameSubject(a, b *Result) bool { return a.prints.get().subject == b.prints.get().subject }
 
 // SameMachine reports whether two results come from one environment: the same
 // identity, the same system facts, and the same boot where it is recorded.
-func SameMachine(a, b *Result) bool { return a.prints.machine == b.prints.machine }
+func SameMachine(a, b *Result) bool { return a.prints.get().machine == b.prints.get().machine }
 
 // SameEnvironment reports whether two results come from one environment, perhaps
 // of different boots.
-func SameEnvironment(a, b *Result) bool { return a.prints.place == b.prints.place }
+func SameEnvironment(a, b *Result) bool { return a.prints.get().place == b.prints.get().place }

@@ -15,7 +15,7 @@ type Result struct {
 
 	raw    []byte
 	digest canon.Digest
-	prints prints
+	prints *printed
 }
 
 // Raw returns the bytes that the result was parsed from or built as.
@@ -75,7 +75,7 @@ func New(d Document) (Result, error) {
 	if d.Coordinates.ComparisonContext.IsNull() {
 		d.Coordinates.ComparisonContext = canon.MustFrom(map[string]int{})
 	}
-	v, err := canon.From(d)
+	v, err := canon.From(&d)
 	if err != nil {
 		return Result{}, err
 	}
@@ -90,7 +90,7 @@ func New(d Document) (Result, error) {
 		return Result{}, err
 	}
 	canonical := v.Canonical()
-	return accept(d, v, canonical, canonical)
+	return accept(d, canonical, canonical, &printed{raw: canonical})
 }
 
 func read(v canon.Value, raw, canonical []byte) (Result, error) {
@@ -106,18 +106,17 @@ func read(v canon.Value, raw, canonical []byte) (Result, error) {
 			return Result{}, err
 		}
 	}
-	return accept(d, v, raw, canonical)
+	return accept(d, raw, canonical, printedOf(v))
 }
 
-// accept makes a result of a document that has the shape of the schema; v is the
-// same document.
-func accept(d Document, v canon.Value, raw, canonical []byte) (Result, error) {
+// accept makes a result of a document that has the shape of the schema.
+func accept(d Document, raw, canonical []byte, p *printed) (Result, error) {
 	if broken := check(d); len(broken) > 0 {
 		e := fault.New(fault.Invalid, "parse result", "%s", broken[0].Rule).At(broken[0].Pointer)
 		e.Fields = broken
 		return Result{}, e
 	}
-	return Result{Document: d, raw: raw, digest: canon.Sum(canonical), prints: newPrints(v)}, nil
+	return Result{Document: d, raw: raw, digest: canon.Sum(canonical), prints: p}, nil
 }
 
 // knownSteps are the members of procedure that have a field of their own.

@@ -133,7 +133,7 @@ func (r *run) write(c planned, a attempt) ([]result.Result, error) {
 			return nil, err
 		}
 		name := r.fileName(e)
-		if err := writeFile(filepath.Join(r.Dir, name), x.Raw()); err != nil {
+		if err := r.spares.write(filepath.Join(r.Dir, name), x.Raw()); err != nil {
 			return nil, err
 		}
 		files, results = append(files, name), append(results, x)

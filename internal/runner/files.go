@@ -27,7 +27,7 @@ func writeFile(path string, data []byte) (err error) {
 			err = fault.Wrap(err, fault.Internal, "write file", "cannot write %s", path)
 		}
 	}()
-	name := filepath.Join(filepath.Dir(path), ".writing-"+filepath.Base(path))
+	name := unfinishedName(path)
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) { // left by a process that died
 		if err = os.Remove(name); err == nil {
@@ -49,6 +49,11 @@ func writeFile(path string, data []byte) (err error) {
 		return err
 	}
 	return os.Rename(name, path)
+}
+
+// unfinishedName is what a file is called while it is being written.
+func unfinishedName(path string) string {
+	return filepath.Join(filepath.Dir(path), ".writing-"+filepath.Base(path))
 }
 
 // fileSum returns the hex SHA-256 of a file.

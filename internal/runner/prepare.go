@@ -17,6 +17,7 @@ import (
 	"writ/internal/order"
 	"writ/internal/result"
 	"writ/internal/runner/capture"
+	"writ/internal/schema"
 )
 
 // run is an accepted order, ready for its cases.
@@ -229,9 +230,24 @@ func (r *run) open() (err error) {
 			return err
 		}
 	}
+	schema.Prepare(schema.MeasurementResult) // not between the first case and the second
 	r.report.Order = r.order
 	r.account = newAccount(r)
-	return r.account.save(true)
+	if err := r.account.save(true); err != nil {
+		return err
+	}
+	return r.stock()
+}
+
+// stock makes the files that the cases will need: two of output each, and one for
+// every result.
+func (r *run) stock() (err error) {
+	n := 2 * len(r.cases)
+	for _, c := range r.cases {
+		n += len(c.entries)
+	}
+	r.spares, err = makeSpares(r.artifacts, n)
+	return err
 }
 
 // close ends the accounting. cause is what stopped the run, or nil.
@@ -241,7 +257,7 @@ func (r *run) close(cause error) error {
 		r.account.State = stateInterrupted
 	}
 	r.account.EndedAt = stamp(r.Now())
-	err := r.account.save(true)
+	err := errors.Join(r.spares.clear(), r.account.save(true))
 	if err == nil {
 		err = flush(r.Dir)
 	}

@@ -52,7 +52,11 @@ func Resume(ctx context.Context, p Params) (Report, error) {
 		return Report{}, errors.Join(err, lock.Close())
 	}
 	r.lock = lock
-	if err := r.account.save(true); err != nil {
+	err = errors.Join(r.tidy(), r.account.save(true))
+	if err == nil {
+		err = r.stock()
+	}
+	if err != nil {
 		return Report{}, errors.Join(err, lock.Close())
 	}
 	err = r.all(ctx)
@@ -175,6 +179,19 @@ func (r *run) remaining(kept map[string]bool) error {
 	}
 	r.cases = cases
 	return nil
+}
+
+// tidy removes what the dead process left half done.
+func (r *run) tidy() error {
+	err := clearSpares(r.artifacts)
+	for _, c := range r.cases {
+		for _, e := range c.entries {
+			if gone := os.Remove(unfinishedName(filepath.Join(r.Dir, r.fileName(e)))); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+				err = errors.Join(err, gone)
+			}
+		}
+	}
+	return err
 }
 
 // earlier reads the result that an entry has already.

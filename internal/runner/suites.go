@@ -28,6 +28,7 @@ type suites struct {
 	found   []harness.Suite
 	barred  barred
 	environ []string // of every program of the order
+	spares  *spares  // nil until the run is open
 }
 
 // find checks that the harness and this runner honour the order, and locates its
@@ -257,7 +258,7 @@ func (s suites) launch(ctx context.Context, inv harness.Invocation, stem string,
 func (s suites) start(ctx context.Context, inv harness.Invocation, stem string, limit time.Duration) (out harness.Output, err error) {
 	var files [2]*os.File
 	for i, suffix := range []string{".stdout", ".stderr"} {
-		f, err := os.OpenFile(stem+suffix, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o644)
+		f, err := s.spares.create(stem + suffix)
 		if err != nil {
 			return out, fault.Wrap(err, fault.Internal, "run program", "no output file")
 		}

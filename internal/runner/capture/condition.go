@@ -179,6 +179,9 @@ func (h Host) ticks(s Snapshot) {
 func cpuTicks(text string) (all, idle, steal, switches float64, err error) {
 	seen := false
 	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "cpu ") && !strings.HasPrefix(line, "ctxt ") {
+			continue // some lines count every interrupt of the machine
+		}
 		f := strings.Fields(line)
 		switch {
 		case len(f) >= 9 && f[0] == "cpu":
