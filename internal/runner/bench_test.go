@@ -42,7 +42,7 @@ func BenchmarkCase(b *testing.B) {
 	var kept, bare []time.Duration
 	for b.Loop() {
 		t0 := time.Now()
-		a, err := r.attempt(b.Context(), c)
+		a, err := r.attempt(b.Context(), c, moment{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -22,6 +22,7 @@ type attempt struct {
 	started   time.Time
 	ended     time.Time
 	condition capture.Block
+	after     moment
 	noted     capture.Block // beside condition, for the policy
 	stem      string        // of the output files; "" when there are none
 	output    harness.Output
@@ -29,12 +30,31 @@ type attempt struct {
 	warnings  []string
 }
 
+// moment is the state of the machine when a program had ended.
+type moment struct {
+	seen capture.Snapshot
+	at   time.Time
+}
+
+// still is how long the state after one program is that before the next, when the
+// runner alone did something in between: the kernel counts in ticks of that length.
+const still = 10 * time.Millisecond
+
+// before is the state of the machine before a case. last is that after the program
+// before it, of this run or of the other side.
+func (r *run) before(last moment) capture.Snapshot {
+	if age := r.Now().Sub(last.at); last.at.IsZero() || age < 0 || age > still {
+		return r.Host.Condition(result.Before)
+	}
+	return last.seen.Again()
+}
+
 // begin runs a case, or finds out why it cannot run.
-func (r *run) begin(ctx context.Context, i int, track *tracker, ev Event) (attempt, error) {
+func (r *run) begin(ctx context.Context, i int, last moment, track *tracker, ev Event) (attempt, error) {
 	c := r.cases[i]
 	track.start(ev.about(c, len(r.cases)))
 	began := r.Now()
-	a, err := r.attempt(ctx, c)
+	a, err := r.attempt(ctx, c, last)
 	r.busy += r.Now().Sub(began)
 	return a, err
 }
@@ -51,7 +71,7 @@ func (r *run) end(i int, a attempt, track *tracker, ev Event) error {
 }
 
 // attempt runs the process of a case within what is left of both limits.
-func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
+func (r *run) attempt(ctx context.Context, c planned, last moment) (attempt, error) {
 	limit, left := seconds(r.order.Timeouts.CaseS), seconds(r.order.Timeouts.OrderS)-r.busy
 	switch {
 	case ctx.Err() != nil:
@@ -71,7 +91,7 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 		return r.missed(c, policy.Failure{Check: policy.CPUAffinity}.Token(), why), nil
 	}
 	a := attempt{stem: filepath.Join(r.artifacts, c.stem())}
-	before := r.Host.Condition(result.Before)
+	before := r.before(last)
 	stop := r.watch(&a)
 	out, err := r.launch(ctx, c.invocation, a.stem, min(limit, left))
 	stop()
@@ -86,7 +106,8 @@ func (r *run) attempt(ctx context.Context, c planned) (attempt, error) {
 	}
 	a.output = out
 	a.ran, a.process, a.started, a.ended = true, out.Result, out.Result.Started, out.Result.Ended
-	a.condition = capture.Between(before, r.Host.Condition(result.After))
+	a.after = moment{r.Host.Condition(result.After), r.Now()}
+	a.condition = capture.Between(before, a.after.seen)
 	if a.files, err = keepExchange(c.invocation, a.stem, out); err != nil {
 		return attempt{}, err
 	}

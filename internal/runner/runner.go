@@ -96,10 +96,11 @@ func Run(ctx context.Context, p Params) (Report, error) {
 func (r *run) all(ctx context.Context) error {
 	track := newTracker(r.Progress, r.Now, len(r.cases))
 	ev := Event{Slot: r.Slot, Round: r.order.Round}
+	var last moment
 	for i := range r.cases {
-		a, err := r.begin(ctx, i, track, ev)
+		a, err := r.begin(ctx, i, last, track, ev)
 		if err == nil {
-			err = r.end(i, a, track, ev)
+			last, err = a.after, r.end(i, a, track, ev)
 		}
 		if err != nil {
 			return r.close(err)

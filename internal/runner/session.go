@@ -216,17 +216,18 @@ func (s Session) round(ctx context.Context, round int, first Side, out *SessionR
 // turns runs every case of both sides. The processes of a case come first, one
 // right after the other; their results are written when both have ended.
 func (s Session) turns(ctx context.Context, sides []Side, runs []*run, round int, track *tracker) error {
+	var last moment
 	for i := range runs[0].cases {
 		var attempts []attempt
 		var stopped error
 		events := make([]Event, len(runs))
 		for j, r := range runs {
 			events[j] = Event{Side: sides[j], Slot: r.Slot, Round: &round, Rounds: s.Rounds}
-			a, err := r.begin(ctx, i, track, events[j])
+			a, err := r.begin(ctx, i, last, track, events[j])
 			if stopped = err; err != nil {
 				break
 			}
-			attempts = append(attempts, a)
+			last, attempts = a.after, append(attempts, a)
 		}
 		for j, a := range attempts {
 			if err := runs[j].end(i, a, track, events[j]); err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"writ/internal/fault"
 )
@@ -57,11 +58,12 @@ func (s *spares) create(path string) (*os.File, error) {
 	if spare == "" {
 		return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o644)
 	}
-	f, err := os.OpenFile(spare, os.O_RDWR|os.O_APPEND, 0)
+	fd, err := syscall.Open(spare, syscall.O_RDWR|syscall.O_APPEND|syscall.O_CLOEXEC, 0) // os would see first whether it can be polled
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Rename(spare, path); err != nil {
+	f := os.NewFile(uintptr(fd), path)
+	if err := syscall.Rename(spare, path); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -73,13 +75,14 @@ func (s *spares) write(path string, data []byte) error {
 	if spare == "" {
 		return writeFile(path, data)
 	}
-	f, err := os.OpenFile(spare, os.O_WRONLY, 0) // it is empty; truncating it would have ext4 write it out at once
+	fd, err := syscall.Open(spare, syscall.O_WRONLY|syscall.O_CLOEXEC, 0) // it is empty; truncating it would have ext4 write it out at once
 	if err == nil {
+		f := os.NewFile(uintptr(fd), path)
 		_, err = f.Write(data)
 		err = errors.Join(err, f.Close())
 	}
 	if err == nil {
-		err = os.Rename(spare, path)
+		err = syscall.Rename(spare, path)
 	}
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "write file", "cannot write %s", path)

@@ -47,6 +47,17 @@ func (h Host) Condition(when string) Snapshot {
 	return s
 }
 
+// Again is the same state as one before the next measurement, for when nothing
+// happened since.
+func (s Snapshot) Again() Snapshot {
+	block := make(Block, len(s.Block))
+	for name, o := range s.Block {
+		o.When = result.Before
+		block[name] = o
+	}
+	return Snapshot{block, s.counters}
+}
+
 // Between merges the state before and after a measurement. Facts of the second
 // moment get the suffix ".after"; counters become what was added in between. The
 // boot is named once: a second name means that the machine was started again.

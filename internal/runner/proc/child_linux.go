@@ -68,7 +68,7 @@ func (s *server) run(req request, files []int) response {
 	r := s.finish(&c)
 	r.Wall = ended.Sub(started)
 	r.Started, r.Ended = started.UTC(), started.Add(r.Wall).UTC() // a clock that is set meanwhile changes nothing
-	r.Usage.RSSFloor = s.ownPeak()
+	r.Usage.RSSFloor = s.peak
 	for _, f := range files {
 		trim(f, c.limit)
 	}

@@ -35,6 +35,7 @@ type server struct {
 	env    []string // of the last program
 	kids   kernelFile
 	status kernelFile
+	peak   int64 // most memory of this process so far, in bytes
 	buf    [maxMessage]byte
 }
 
@@ -79,6 +80,7 @@ func (s *server) serve() {
 			s.answer(s.hello(req))
 		case opRun:
 			s.answer(s.run(req, files))
+			s.peak = s.ownPeak() // of the next program: nobody waits for it now
 		case opProbe:
 			s.answer(probe(req))
 		}
@@ -112,6 +114,7 @@ func (s *server) hello(req request) response {
 		}
 	}
 	s.look()
+	s.peak = s.ownPeak()
 	return response{Op: opReady, ID: req.ID, Report: &s.report}
 }
 
