@@ -8,10 +8,16 @@ import (
 	"writ/internal/canon"
 )
 
-// IdentitySchema names the rule by which results belong to one series: project,
-// normalised source, benchmark source and all coordinates as reported; never the
-// revision of subject or benchmark.
-const IdentitySchema = "benchx/prototype-identity/v1"
+// Rules by which results belong together. Neither looks at the revision of subject
+// or benchmark, or at the conditions of the machine, which are never the same twice.
+const (
+	// IdentitySchema takes project, normalised source, benchmark source and all
+	// coordinates as reported: paired-relative comparisons name their series by it.
+	IdentitySchema = "benchx/prototype-identity/v1"
+	// HistoryIdentity is the rule of our own store. It leaves out of the coordinates
+	// what a comparison draws or finds out anew each time, see HistoryPrint.
+	HistoryIdentity = "writ/identity/v1"
+)
 
 // hash joins parts by one zero byte and hashes them.
 func hash(parts ...string) canon.Digest {
@@ -34,12 +40,39 @@ func ReportedPrint(d Document) canon.Digest {
 // series, under IdentitySchema. project is the store's own when the result has
 // none.
 func ComparisonPrint(d Document, project string) canon.Digest {
+	return comparisonPrint(IdentitySchema, d, project)
+}
+
+// HistoryPrint is ComparisonPrint under HistoryIdentity. Beyond the conditions it
+// leaves out the environment's metadata, the seed of a schedule, and an iteration
+// count that was found by calibrating: how long a sample was to take stays.
+func HistoryPrint(d Document, project string) canon.Digest {
+	d.Coordinates.Environment.Metadata = canon.Value{}
+	context := d.Coordinates.ComparisonContext
+	if protocol, ok := context.Get("protocol"); ok {
+		if schedule, ok := protocol.Get("schedule"); ok {
+			protocol = protocol.With("schedule", schedule.Without("seed"))
+		}
+		if c, ok := protocol.Get("calibration"); ok && c.Has(CalibratedSeconds) {
+			protocol = protocol.With("calibration", c.Without("n_iterations"))
+		}
+		d.Coordinates.ComparisonContext = context.With("protocol", protocol)
+	}
+	return comparisonPrint(HistoryIdentity, d, project)
+}
+
+// CalibratedSeconds is a member of a recorded calibration whose iteration count was
+// not ordered by anybody, but chosen so that a sample takes that long.
+const CalibratedSeconds = "calibrated_seconds"
+
+func comparisonPrint(schema string, d Document, project string) canon.Digest {
 	type identity struct {
 		Project     string      `json:"project"`
 		Source      string      `json:"source"`
 		Benchmark   string      `json:"benchmark,omitempty"`
 		Coordinates Coordinates `json:"coordinates"`
 	}
+	d.Coordinates.Environment.Condition = nil
 	id := identity{Project: d.Project, Source: NormalURI(d.Source.URI), Coordinates: d.Coordinates}
 	if id.Project == "" {
 		id.Project = project
@@ -47,7 +80,7 @@ func ComparisonPrint(d Document, project string) canon.Digest {
 	if d.Benchmark != nil {
 		id.Benchmark = NormalURI(d.Benchmark.Source.URI)
 	}
-	return hash("benchmark-comparison-v1", IdentitySchema, string(canon.MustFrom(id).Canonical()))
+	return hash("benchmark-comparison-v1", schema, string(canon.MustFrom(id).Canonical()))
 }
 
 // EstimatorPrint fingerprints an estimator.
@@ -155,6 +188,10 @@ func newPrints(v canon.Value) prints {
 	p.machine = take()
 	return p
 }
+
+// AttemptPrint fingerprints what results of one execution share: two results with
+// one attempt key and two of these cannot both be true.
+func AttemptPrint(r *Result) canon.Digest { return r.prints.attempt }
 
 // SameAttempt reports whether two results agree on everything that results of
 // one execution must share.

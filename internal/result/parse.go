@@ -21,6 +21,15 @@ type Result struct {
 // Raw returns the bytes that the result was parsed from or built as.
 func (r Result) Raw() []byte { return r.raw }
 
+// Canonical returns the canonical bytes, those of Digest.
+func (r Result) Canonical() []byte {
+	if canon.Sum(r.raw) == r.digest {
+		return r.raw
+	}
+	v, _ := canon.Parse(r.raw) // it was parsed before
+	return v.Canonical()
+}
+
 // Digest returns the SHA-256 of the canonical bytes: the payload hash that
 // stores compare and result sets list.
 func (r Result) Digest() canon.Digest { return r.digest }

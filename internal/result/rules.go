@@ -6,6 +6,10 @@ import (
 	"writ/internal/fault"
 )
 
+// RuleSource is the rule that a result is about the repository at its head. Stores
+// tell it apart from other rules: who breaks it claims another identity.
+const RuleSource = "the primary component's source is the result's"
+
 // check returns the rules that a document breaks beyond its schema.
 func check(d Document) (broken []fault.Field) {
 	bad := func(pointer, rule, got string) {
@@ -13,7 +17,7 @@ func check(d Document) (broken []fault.Field) {
 	}
 	for i, c := range d.Coordinates.Subject.Components {
 		if c.Role == Primary && c.Source != "" && c.Source != d.Source.URI {
-			bad("/coordinates/subject/components/"+strconv.Itoa(i)+"/source", "the primary component's source is the result's", c.Source)
+			bad("/coordinates/subject/components/"+strconv.Itoa(i)+"/source", RuleSource, c.Source)
 		}
 	}
 	if c := d.Measurement.Constraint; c != nil && c.Lower != nil && c.Upper != nil && *c.Lower > *c.Upper {

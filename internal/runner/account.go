@@ -22,6 +22,7 @@ type account struct {
 	RunKey    string                `json:"run_key"`
 	Slot      *int                  `json:"slot,omitempty"`
 	Round     *int                  `json:"round,omitempty"`
+	Sample    float64               `json:"calibrated_seconds,omitempty"`
 	StartedAt string                `json:"started_at"`
 	EndedAt   string                `json:"ended_at,omitempty"`
 	Gaps      []gap                 `json:"gaps,omitempty"` // in which nothing ran
@@ -104,7 +105,7 @@ type accountEntry struct {
 func newAccount(r *run) account {
 	return account{
 		Schema: accountSchema, State: stateRunning, Same: newSame(r), Order: r.order.Ref(), RunKey: r.order.RunKey,
-		Slot: r.Slot, Round: r.order.Round, StartedAt: stamp(r.Now()), Planned: len(r.order.Plan),
+		Slot: r.Slot, Round: r.order.Round, Sample: r.sample, StartedAt: stamp(r.Now()), Planned: len(r.order.Plan),
 		Counts: map[result.Status]int{}, Entries: []accountEntry{},
 		path:  filepath.Join(r.artifacts, "run.json"),
 		now:   r.Now,

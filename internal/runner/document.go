@@ -166,6 +166,9 @@ func (r *run) comparison(su harness.Suite) canon.Value {
 		protocol = protocol.With(name, su.Protocol[name])
 	}
 	protocol = r.regime.protocol(protocol)
+	if c, ok := protocol.Get("calibration"); ok && r.sample > 0 {
+		protocol = protocol.With("calibration", c.With(result.CalibratedSeconds, canon.MustFrom(r.sample)))
+	}
 	if r.order.Schedule != nil {
 		protocol = protocol.With("schedule", canon.MustFrom(r.order.Schedule))
 	}

@@ -34,7 +34,7 @@ func Resume(ctx context.Context, p Params) (Report, error) {
 	if p.Order, err = keptOrder(p.Dir, a.Order); err != nil {
 		return Report{}, err
 	}
-	p.Slot = a.Slot
+	p.Slot, p.sample = a.Slot, a.Sample
 	p, done, err := p.settle(ctx)
 	if err != nil {
 		return Report{}, err

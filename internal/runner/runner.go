@@ -38,6 +38,8 @@ type Params struct {
 	Host            capture.Host     // the machine; the zero value is this one
 	Progress        func(Event)      // called from the running goroutine; may be nil
 	Now             func() time.Time // nil: the system's clock
+
+	sample float64 // seconds that the iteration count of the order was chosen for; 0 when the order chose it
 }
 
 // Report is what an order came to.

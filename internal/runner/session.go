@@ -171,6 +171,9 @@ func (s Session) accept(ctx context.Context, t Turn) (*run, error) {
 	}
 	p := s.Params
 	p.Order, p.Slot = o, &t.Slot
+	if t.Calibration != nil && t.Calibration.Mode == order.Fixed {
+		p.sample = s.SampleSeconds
+	}
 	return accept(ctx, p)
 }
 
