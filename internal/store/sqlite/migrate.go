@@ -21,11 +21,20 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the database at path to the newest schema. conn is open on
-// it. The version is read first, because that is a hundred times cheaper than
-// asking the migration library.
-func migrate(ctx context.Context, conn *direct, path string) error {
-	newest, err := newestSchema()
+// ledgerSteps are those of the ledger.
+func ledgerSteps() fs.FS {
+	steps, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // the name is a constant that fs.ValidPath takes
+	}
+	return steps
+}
+
+// migrate brings the database at path to the newest schema of steps, which holds
+// numbered SQL files. conn is open on it. The version is read first, because that
+// is a hundred times cheaper than asking the migration library.
+func migrate(ctx context.Context, conn *direct, path string, steps fs.FS) error {
+	newest, err := newestSchema(steps)
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "open store", "migrations cannot be read")
 	}
@@ -34,7 +43,7 @@ func migrate(ctx context.Context, conn *direct, path string) error {
 		return broken(err, "open store")
 	}
 	if have < newest {
-		if err := up(ctx, path); err != nil {
+		if err := up(ctx, path, steps); err != nil {
 			// Another process may have been faster.
 			if again, _ := schemaOf(conn); again < newest {
 				return broken(err, "migrate store")
@@ -54,8 +63,8 @@ func migrate(ctx context.Context, conn *direct, path string) error {
 }
 
 // newestSchema is the number of the last migration.
-func newestSchema() (int64, error) {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
+func newestSchema(steps fs.FS) (int64, error) {
+	files, err := fs.Glob(steps, "*.sql")
 	if err != nil {
 		return 0, err
 	}
@@ -78,18 +87,14 @@ func schemaOf(conn *direct) (int64, error) {
 	return strconv.ParseInt(version, 10, 64)
 }
 
-func up(ctx context.Context, path string) (err error) {
+func up(ctx context.Context, path string, steps fs.FS) (err error) {
 	db, err := sql.Open(driverName, dsn(path, forWriting))
 	if err != nil {
 		return err
 	}
 	db.SetMaxOpenConns(1)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files,
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, steps,
 		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	if err != nil {
 		return err

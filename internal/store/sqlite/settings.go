@@ -22,6 +22,7 @@ type role int
 const (
 	forWriting role = iota
 	forReading
+	forBoth // of a file that is no ledger, see OpenFile
 )
 
 // setting is a PRAGMA that a connection must have: what is asked for and what
@@ -49,9 +50,11 @@ func dsn(path string, r role) string {
 		q.Add("_pragma", "query_only(on)")
 	} else {
 		q.Add("_pragma", "cache_size(-16000)")           // KiB
-		q.Add("_pragma", "wal_autocheckpoint(0)")        // see checkpointer
 		q.Add("_pragma", "journal_size_limit(67108864)") // bytes of WAL kept after a burst
 		q.Add("_pragma", "temp_store(memory)")
+	}
+	if r == forWriting {
+		q.Add("_pragma", "wal_autocheckpoint(0)") // see checkpointer
 	}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
 }

@@ -46,7 +46,7 @@ func (w *writer) ready(ctx context.Context, path string) error {
 	if err := readBack(w.conn.ask); err != nil {
 		return err
 	}
-	if err := migrate(ctx, w.conn, path); err != nil {
+	if err := migrate(ctx, w.conn, path, ledgerSteps()); err != nil {
 		return err
 	}
 	if err := w.do.prepare(w.conn); err != nil {
