@@ -33,11 +33,12 @@ var rooms = []room{
 	{"internal/policy", 3, "what an environment must be like", []string{"internal/order", "internal/result"}},
 	{"internal/verdict", 3, "judging the results of orders", []string{"internal/order", "internal/result"}},
 	{"internal/verdict/render", 3, "judgements in the formats of other tools", []string{"internal/verdict", "internal/result"}},
+	{"internal/history", 3, "what a store of results takes, and what its series show", []string{"internal/result", "internal/verdict"}},
 	{"internal/landing", 3, "who may land", nil},
 
 	{"internal/blob", 4, "kept bytes", nil},
 	{"internal/keyring", 4, "private keys in files", nil},
-	{"internal/store/...", 4, "ledgers on a database", []string{"internal/store/..."}},
+	{"internal/store/...", 4, "ledgers, and results, on a database", []string{"internal/store/..."}},
 	{"internal/gitcmd", 4, "the git command", nil},
 	{"internal/forge/...", 4, "remotes that changes land on", []string{"internal/gitcmd", "internal/forge/..."}},
 	{"internal/runner/proc", 4, "one child process and all its children", nil},

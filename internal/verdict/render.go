@@ -211,6 +211,9 @@ func amount(x *float64, unit string) string {
 	return text + " " + unit
 }
 
+// Amount writes a value with its unit, in the size that reads best: 1.02 ms.
+func Amount(x float64, unit string) string { return amount(&x, unit) }
+
 func signed(x float64, unit string) string {
 	if x > 0 {
 		return "+" + amount(&x, unit)

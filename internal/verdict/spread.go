@@ -139,3 +139,8 @@ func midRanks(x []float64) []float64 {
 	}
 	return out
 }
+
+// RobustSD estimates the standard deviation of x so that single wild values do not
+// move it: 1.4826 times the median absolute deviation, or the plain estimate where
+// more than half of the values are equal. 0 for fewer than two values.
+func RobustSD(x []float64) float64 { return robustSD(x) }
