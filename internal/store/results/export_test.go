@@ -1,0 +1,4 @@
+package results
+
+// Migrations are the embedded migrations.
+var Migrations = migrations
