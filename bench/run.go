@@ -144,7 +144,7 @@ func commands(p runner.Params) ([]harness.Invocation, error) {
 // to the start of the next, as the results tell it, and the time of everything.
 func runOrder(ctx context.Context, writ, file, dir string) (period, whole time.Duration, err error) {
 	start := time.Now()
-	if out, err := exec.CommandContext(ctx, writ, "run", file, "--out", dir, "--quiet").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, writ, "run", file, "--out", dir, "--quiet", "--no-ingest").CombinedOutput(); err != nil {
 		return 0, 0, fmt.Errorf("writ run: %w\n%s", err, out)
 	}
 	whole = time.Since(start)

@@ -21,7 +21,10 @@ func (a *app) proposeCommands() []func() *cobra.Command {
 }
 
 func (a *app) measureCommands() []func() *cobra.Command {
-	return []func() *cobra.Command{a.targetCommand, a.orderCommand, a.policyCommand, a.runCommand, a.compareCommand, a.gateCommand}
+	return []func() *cobra.Command{
+		a.targetCommand, a.orderCommand, a.policyCommand, a.runCommand, a.compareCommand, a.gateCommand,
+		a.ingestCommand, a.seriesCommand, a.historyCommand, a.headCommand,
+	}
 }
 
 func (a *app) landCommands() []func() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"writ/internal/order"
 	"writ/internal/result"
 	"writ/internal/runner"
+	"writ/internal/store/results"
 )
 
 type runOptions struct {
@@ -22,6 +24,8 @@ type runOptions struct {
 	slot              int
 	collectors, dry   bool
 	policies          []string
+	store             string
+	noIngest          bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -40,8 +44,12 @@ with a result keep it, the rest is measured. It needs the same programs, machine
 settings and boot. What comes after the gap says so, and is never paired with what
 came before.
 
+When everything is measured, the results go into the store that --store names, or into
+the one of the data folder if there is one; writ ingest says what a store takes.
+
 Exit status: 0 every entry is a success, partial or skipped; 1 some entry is an
-error or was cut off by a limit; 2 the order was refused and nothing ran;
+error or was cut off by a limit, or the store rejected a result; 2 the order was
+refused and nothing ran;
 3 internal error; 4 the run to resume is alive; 6 no such file or run; 12 no case
 was selected; 130 interrupted, what was measured until then is kept.`,
 		Example: "  writ run order.json --out results\n  writ run order.json --dry-run\n  writ run order.json --out results --slot 3 --json\n  writ run --resume results",
@@ -60,6 +68,8 @@ was selected; 130 interrupted, what was measured until then is kept.`,
 	f.BoolVar(&o.dry, "dry-run", false, "resolve the order and show its plan; runs nothing but the listing of cases")
 	f.StringVar(&o.resume, "resume", "", "folder of an interrupted run to continue, in place of an order")
 	policyDirs(c, &o.policies)
+	storeFlag(c, &o.store)
+	f.BoolVar(&o.noIngest, "no-ingest", false, "put the results into no store")
 	f.StringVar(&o.record, "record-env", "", "further environment variables that results may record, separated by commas")
 	return c
 }
@@ -84,6 +94,8 @@ func (a *app) execute(ctx context.Context, o runOptions) error {
 		return fault.New(fault.Usage, op, "--resume takes the order and the folder from the run").Help("leave ORDER, --out and --dry-run out")
 	case o.resume != "":
 		return a.resume(ctx, p, o)
+	case o.noIngest && o.store != "":
+		return fault.New(fault.Usage, op, "--store names a store, and --no-ingest says none")
 	case o.file == "":
 		return fault.New(fault.Usage, op, "no order").Help("writ run ORDER --out DIR, or writ run --resume DIR")
 	}
@@ -109,7 +121,7 @@ func (a *app) execute(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.reportRun(r)
+	return a.reportRun(ctx, r, p.Dir, o)
 }
 
 // resume continues a run that was interrupted.
@@ -122,17 +134,56 @@ func (a *app) resume(ctx context.Context, p runner.Params, o runOptions) (err er
 	if err != nil {
 		return err
 	}
-	return a.reportRun(r)
+	return a.reportRun(ctx, r, p.Dir, o)
 }
 
-func (a *app) reportRun(r runner.Report) error {
-	if err := a.emit(viewReport(r), func(w io.Writer) { showReported(w, r) }); err != nil {
+// reportRun tells what was measured, after it went into the store: measuring is over
+// then, and has nothing to wait for.
+func (a *app) reportRun(ctx context.Context, r runner.Report, dir string, o runOptions) error {
+	view := viewReport(r)
+	stored, failed := a.keepResults(ctx, r, dir, o)
+	view.Ingest = stored
+	err := a.emit(view, func(w io.Writer) {
+		showReported(w, r)
+		if stored != nil {
+			fmt.Fprintf(w, "%s: %s\n", stored.Store, stored.summary())
+		}
+	})
+	switch {
+	case err != nil:
 		return err
-	}
-	if status := r.Exit(); status != fault.ExitOK {
-		return exitStatus(status)
+	case failed != nil:
+		return failed
+	case r.Exit() != fault.ExitOK:
+		return exitStatus(r.Exit())
+	case stored != nil && len(stored.Rejected) > 0:
+		return exitStatus(fault.ExitFinding)
 	}
 	return nil
+}
+
+// keepResults puts the results of a run into the store; nil when there is none.
+func (a *app) keepResults(ctx context.Context, r runner.Report, dir string, o runOptions) (*ingested, error) {
+	if o.noIngest || o.store == "" && !a.hasStore() {
+		return nil, nil
+	}
+	path, err := a.storeFile(o.store)
+	if err != nil {
+		return nil, err
+	}
+	out := ingested{Store: path, Rejected: []rejection{}, Orders: 1}
+	err = a.withStore(ctx, path, true, func(s *results.Store) error {
+		answers, err := s.Ingest(ctx, r.Results, r.Order)
+		for i, d := range answers {
+			out.count(filepath.Join(dir, r.Files[i]), d)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.showRejected(out.Rejected)
+	return &out, nil
 }
 
 // plan shows what an order would run.
@@ -180,6 +231,7 @@ type reported struct {
 	RunKey  string                `json:"run_key"`
 	Counts  map[result.Status]int `json:"counts"`
 	Entries []reportedEntry       `json:"entries"`
+	Ingest  *ingested             `json:"ingest,omitempty"` // absent when the results went into no store
 }
 
 type reportedEntry struct {

@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"writ/internal/canon"
+	"writ/internal/fault"
+	"writ/internal/history"
+	"writ/internal/order"
+	"writ/internal/result"
+	"writ/internal/store/results"
+)
+
+func (a *app) ingestCommand() *cobra.Command {
+	var store string
+	c := &cobra.Command{
+		Use:   "ingest PATH...",
+		Short: "put measured results into the store, and say what it takes",
+		Long: `Put results into the store that writ series, history and head read. A PATH is a
+file, or a folder whose *.json files are taken: results, and the resolved orders that
+they came of. Folders below it are not read, and files of other kinds are passed over
+and counted.
+
+Each result is answered by itself. The same bytes again are a duplicate. Rejected are:
+malformed, what is no result; identity-violation, what says that it is about another
+source than its subject; idempotency-conflict, other content under a key that is
+taken; unit-conflict, a quantity in another unit than the project has it in;
+attempt-conflict, an attempt key that stands for another execution. A rejection
+changes nothing, and is told with its reason on standard error.
+
+Results that name no project or no benchmark code are thin: they are kept under the
+project of their machine, local/NAME.
+
+Exit status: 0 everything is stored; 1 something was rejected, the rest is stored;
+2 wrong usage; 6 no such file or folder; 12 there was nothing to ingest.`,
+		Example: "  writ ingest results\n  writ ingest results/*.json --json\n  writ ingest results --store history.db",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return a.ingest(c.Context(), store, args) },
+	}
+	storeFlag(c, &store)
+	return c
+}
+
+// ingested is what `writ ingest --json` answers.
+type ingested struct {
+	Store     string      `json:"store"`
+	Ingested  int         `json:"ingested"`
+	Duplicate int         `json:"duplicate"`
+	Rejected  []rejection `json:"rejected"`
+	Orders    int         `json:"orders"`
+	Others    int         `json:"passed_over"` // files of other kinds
+}
+
+type rejection struct {
+	Document string       `json:"document"`
+	Code     history.Code `json:"code"`
+	Message  string       `json:"message"`
+	Pointer  string       `json:"pointer,omitempty"`
+}
+
+// batchSize is how many files go into one transaction.
+const batchSize = 1000
+
+func (a *app) ingest(ctx context.Context, store string, paths []string) error {
+	files, err := offered(paths)
+	if err != nil {
+		return err
+	}
+	out := ingested{Rejected: []rejection{}}
+	if out.Store, err = a.storeFile(store); err != nil {
+		return err
+	}
+	err = a.withStore(ctx, store, true, func(s *results.Store) error {
+		done := 0
+		for batch := range readAhead(ctx, files) {
+			if err := out.take(ctx, s, batch); err != nil {
+				return err
+			}
+			if done += len(batch); a.live() && len(files) > batchSize {
+				a.say("%d of %s", done, plural(len(files), "file"))
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	a.showRejected(out.Rejected)
+	if err := a.emit(out, out.show); err != nil {
+		return err
+	}
+	switch {
+	case len(out.Rejected) > 0:
+		return exitStatus(fault.ExitFinding)
+	case out.Ingested+out.Duplicate+out.Orders == 0:
+		return fault.New(fault.Nothing, "ingest", "there is no result in %s", strings.Join(paths, ", "))
+	}
+	return nil
+}
+
+// showRejected tells every rejection, also with --quiet: nothing else would.
+func (a *app) showRejected(all []rejection) {
+	for _, r := range all {
+		fmt.Fprintf(a.err, "writ: rejected %s: %s: %s\n", r.Document, r.Code, oneLine(fmt.Errorf("%s", r.Message)))
+	}
+}
+
+func (i ingested) show(w io.Writer) {
+	fmt.Fprintln(w, i.summary())
+	if i.Orders+i.Others > 0 {
+		fmt.Fprintf(w, "%s, %s passed over\n", plural(i.Orders, "order"), plural(i.Others, "other file"))
+	}
+}
+
+// summary is the count in one line, with the codes of what was rejected.
+func (i ingested) summary() string {
+	s := fmt.Sprintf("ingested %d, duplicate %d", i.Ingested, i.Duplicate)
+	if n := len(i.Rejected); n > 0 {
+		codes := map[string]bool{}
+		for _, r := range i.Rejected {
+			codes[string(r.Code)] = true
+		}
+		s += fmt.Sprintf(", rejected %d (%s)", n, strings.Join(slices.Sorted(maps.Keys(codes)), ", "))
+	}
+	return s
+}
+
+// offer is one file that is brought to the store.
+type offer struct {
+	name   string
+	named  bool // by the user, not found in a folder
+	result *result.Result
+	order  *order.Order
+	reject history.Decision // the zero value for a file that could be read
+	err    error
+}
+
+// offered lists the files of the command line, those of a folder by name.
+func offered(paths []string) ([]offer, error) {
+	const op = "ingest"
+	var out []offer
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, fault.Wrap(err, fault.NotFound, op, "there is no %s", p)
+		}
+		if !info.IsDir() {
+			out = append(out, offer{name: p, named: true})
+			continue
+		}
+		entries, err := os.ReadDir(p)
+		if err != nil {
+			return nil, fault.Wrap(err, fault.NotFound, op, "%s cannot be read", p)
+		}
+		for _, e := range entries {
+			if !e.IsDir() && filepath.Ext(e.Name()) == ".json" {
+				out = append(out, offer{name: filepath.Join(p, e.Name())})
+			}
+		}
+	}
+	return out, nil
+}
+
+// readAhead reads batches in their order, the next one while the last one is stored.
+func readAhead(ctx context.Context, files []offer) iter.Seq[[]offer] {
+	return func(yield func([]offer) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		ready := make(chan []offer)
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			defer close(ready)
+			for batch := range slices.Chunk(files, batchSize) {
+				select {
+				case ready <- readOffers(batch):
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+		defer func() { stop(); reader.Wait() }()
+		for batch := range ready {
+			if !yield(batch) {
+				return
+			}
+		}
+	}
+}
+
+// readOffers reads files side by side; they stay in their order.
+func readOffers(all []offer) []offer {
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(all)) {
+		readers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
+				all[i].read()
+			}
+		})
+	}
+	readers.Wait()
+	return all
+}
+
+const orderPrefix = "workorder-"
+
+func (o *offer) read() {
+	raw, err := os.ReadFile(o.name)
+	if err != nil {
+		o.err = fault.Wrap(err, fault.NotFound, "ingest", "%s cannot be read", o.name)
+		return
+	}
+	v, err := canon.Parse(raw)
+	if err != nil {
+		_, o.reject = history.Read(raw)
+		return
+	}
+	version, _ := v.Get("schema_version")
+	text, isText := version.String()
+	base := filepath.Base(o.name)
+	switch {
+	case strings.HasPrefix(base, orderPrefix), isText && strings.HasPrefix(text, "benchx/work-order/"):
+		o.readOrder(raw, base)
+	case o.named, version.Kind() == canon.Number && v.Has("measurement"):
+		r, d := history.Accept(v, raw)
+		o.reject = d
+		if d.Answer == "" {
+			o.result = &r
+		}
+	}
+}
+
+// readOrder takes a resolved order; results never cite a draft. A name that holds
+// another digest than the content has means that the order was changed.
+func (o *offer) readOrder(raw []byte, base string) {
+	read, err := order.Parse(raw)
+	switch {
+	case err != nil:
+		o.reject = history.Decision{Answer: history.Rejected, Code: history.Malformed, Message: err.Error()}
+	case read.State != order.Resolved:
+	case strings.HasPrefix(base, orderPrefix) && len(base) == len(read.FileName()) && base != read.FileName():
+		o.reject = history.Decision{Answer: history.Rejected, Code: history.Malformed, Message: "the content is that of " + read.FileName() + "; it was changed after it was written"}
+	default:
+		o.order = &read
+	}
+}
+
+// take brings a batch to the store and counts the answers.
+func (i *ingested) take(ctx context.Context, s *results.Store, batch []offer) error {
+	var found []result.Result
+	var names []string
+	var orders []order.Order
+	for _, o := range batch {
+		switch {
+		case o.err != nil:
+			return o.err
+		case o.result != nil:
+			found, names = append(found, *o.result), append(names, o.name)
+		case o.order != nil:
+			orders = append(orders, *o.order)
+		case o.reject.Answer != "":
+			i.count(o.name, o.reject)
+		default:
+			i.Others++
+		}
+	}
+	answers, err := s.Ingest(ctx, found, orders...)
+	if err != nil {
+		return err
+	}
+	i.Orders += len(orders)
+	for k, d := range answers {
+		i.count(names[k], d)
+	}
+	return nil
+}
+
+func (i *ingested) count(name string, d history.Decision) {
+	switch d.Answer {
+	case history.Accepted:
+		i.Ingested++
+	case history.Duplicate:
+		i.Duplicate++
+	case history.Rejected:
+		i.Rejected = append(i.Rejected, rejection{name, d.Code, d.Message, d.Pointer})
+	}
+}
