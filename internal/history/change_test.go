@@ -51,7 +51,7 @@ func TestChangesOfASeries(t *testing.T) {
 		"no direction":     {levels(1, 2), "", []string{Changed}},
 		"from and to less": {levels(-1, -2), result.LowerIsBetter, []string{Better}},
 	} {
-		for _, scale := range []float64{1e-9, 1, 1e12} {
+		for _, scale := range []float64{1e-9, 1e12} {
 			steps := walk(7, c.levels...)
 			for i := range steps {
 				steps[i].Value *= scale
@@ -94,7 +94,7 @@ func TestChangesDoNotDependOnTheUnit(t *testing.T) {
 			s.Value = math.Ldexp(s.Value, power)
 			scaled[i] = s
 		}
-		p := verdict.ChangeParams{Permutations: 99, Alpha: .05}
+		p := verdict.ChangeParams{Permutations: 39, Alpha: .05}
 		a, err := Changes(steps, result.LowerIsBetter, p)
 		b, err2 := Changes(scaled, result.LowerIsBetter, p)
 		if err != nil || err2 != nil || len(a) != len(b) {

@@ -229,7 +229,7 @@ func TestSessionCalibratesOnce(t *testing.T) {
 		}
 	}
 	for _, r := range rep.Results {
-		if v, _ := r.Coordinates.ComparisonContext.At("/protocol/calibration/n_iterations"); string(v.Canonical()) != "1" {
+		if v, _ := r.Coordinates.ComparisonContext.At("/protocol/calibration"); string(v.Canonical()) != `{"calibrated_seconds":0.01,"mode":"fixed","n_iterations":1}` {
 			t.Errorf("protocol: %s", r.Coordinates.ComparisonContext.Canonical())
 		}
 	}

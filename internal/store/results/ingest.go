@@ -129,20 +129,12 @@ func (in *intake) keep(r *result.Result, k history.Known) error {
 		comparison = history.Comparison(r)
 	}
 	sum, m, p := r.Digest(), r.Measurement, r.Provenance
-	stmt, err := in.statement(`INSERT INTO results (sha256, producer, ingest_key, attempt_key, project, thin, workload, parameters, quantity, comparison,
+	id, err := in.insert(`INSERT INTO results (sha256, producer, ingest_key, attempt_key, project, thin, workload, parameters, quantity, comparison,
 		status, reason, revision, tree, dirty, run_key, side, round, slot, started, received, work_order, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	res, err := stmt.ExecContext(in.ctx, sum[:], r.Producer.Name, r.IngestKey, r.AttemptKey, project, history.Thin(r),
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, sum[:], r.Producer.Name, r.IngestKey, r.AttemptKey, project, history.Thin(r),
 		r.Coordinates.Workload.Name, text(r.Coordinates.Workload.Parameters), q.Name, comparison[:],
 		string(m.Status), m.Reason, r.Revision.Key, p.SubjectTree, p.SubjectDirty, p.RunKey, p.Labels["side"],
 		r.Procedure.Round, r.Procedure.Slot, started.UnixNano(), in.received, r.WorkOrder(), r.Canonical())
-	if err != nil {
-		return err
-	}
-	id, err := res.LastInsertId()
 	if err != nil {
 		return err
 	}
@@ -168,17 +160,10 @@ func (in *intake) seriesOf(s history.Series) (id int64, err error) {
 		return 0, err
 	}
 	if !found {
-		stmt, err := in.statement(`INSERT INTO series (print, comparison, estimator, derived, project, thin, source, workload, parameters, quantity, unit, direction, environment)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-		if err != nil {
-			return 0, err
-		}
-		res, err := stmt.ExecContext(in.ctx, s.Print.Hex(), s.Comparison[:], string(canon.MustFrom(s.Estimator).Canonical()), s.Derived, s.Project, s.Thin,
+		id, err = in.insert(`INSERT INTO series (print, comparison, estimator, derived, project, thin, source, workload, parameters, quantity, unit, direction, environment)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, s.Print.Hex(), s.Comparison[:], string(canon.MustFrom(s.Estimator).Canonical()), s.Derived, s.Project, s.Thin,
 			s.Source, s.Workload, text(s.Parameters), s.Quantity, s.Unit, s.Direction, string(canon.MustFrom(s.Environment).Canonical()))
 		if err != nil {
-			return 0, err
-		}
-		if id, err = res.LastInsertId(); err != nil {
 			return 0, err
 		}
 	}
@@ -207,11 +192,21 @@ func (in *intake) statement(text string) (*sql.Stmt, error) {
 }
 
 func (in *intake) exec(text string, args ...any) error {
-	s, err := in.statement(text)
-	if err == nil {
-		_, err = s.ExecContext(in.ctx, args...)
-	}
+	_, err := in.insert(text, args...)
 	return err
+}
+
+// insert runs a statement and returns the number of the row that it made.
+func (in *intake) insert(text string, args ...any) (id int64, err error) {
+	s, err := in.statement(text)
+	if err != nil {
+		return 0, err
+	}
+	res, err := s.ExecContext(in.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
 }
 
 // row reads the one column of the one row, if there is one.
