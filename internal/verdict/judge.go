@@ -164,19 +164,13 @@ func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
 	row := Row{
 		Workload: u.pair.Workload, Parameters: u.pair.Parameters, Quantity: u.pair.Quantity,
 		Unit: info.Unit, Direction: info.Direction, Gating: p.gates(u.pair.Quantity),
-		Threshold: t.Relative, Floor: t.Absolute, Measure: t.Measure, Warnings: []Note{},
+		Threshold: t.Relative, Floor: t.Absolute, Measure: p.Measure(u.pair.Workload, u.pair.Quantity), Warnings: []Note{},
 	}
 	for _, got := range u.got {
 		if len(got) > 0 {
 			q := got[0].Coordinates.Quantity
 			row.Unit, row.Direction = q.Unit, q.Direction
 			break
-		}
-	}
-	if row.Measure == "" {
-		row.Measure = Ratio
-		if info.ZeroLegal {
-			row.Measure = Difference
 		}
 	}
 	m := measured{evidence: evidence{invalid: spoilt}}

@@ -8,6 +8,7 @@ import (
 	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/ident"
+	"writ/internal/result"
 )
 
 // GatePolicy says what counts as a change, which quantities may stop one, and
@@ -212,4 +213,16 @@ func (p GatePolicy) threshold(workload, quantity string) Threshold {
 		return t
 	}
 	return p.Default
+}
+
+// Measure returns what a policy compares of a case and quantity: Ratio or
+// Difference.
+func (p GatePolicy) Measure(workload, quantity string) string {
+	if m := p.threshold(workload, quantity).Measure; m != "" {
+		return m
+	}
+	if info, _ := result.Known(quantity); info.ZeroLegal {
+		return Difference
+	}
+	return Ratio
 }

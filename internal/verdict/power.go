@@ -18,3 +18,35 @@ func MinimumEffect(n int, sigma, alpha, power float64) float64 {
 	t := studentQuantile(1-alpha/2, nu) + studentQuantile(power, nu)
 	return t * sigma / math.Sqrt(float64(n)*relativeEfficiency)
 }
+
+// Foreseen is a gating row whose rounds will not see a change of its threshold.
+// Both numbers are shares of the baseline.
+type Foreseen struct {
+	Pair
+	Smallest, Threshold float64
+}
+
+// Foresee tells, before anything is measured, for which gating rows a number of
+// rounds sees changes only that are larger than their threshold, at the power of
+// the policy and the level that the family leaves for one row. sigma is what is
+// known of the spread; rows of which nothing is known, and those that compare
+// differences, are left out.
+func Foresee(p GatePolicy, planned []Pair, rounds int, sigma func(Pair) (sd float64, ok bool)) (out []Foreseen) {
+	family := 0
+	for _, pair := range planned {
+		if p.gates(pair.Quantity) {
+			family++
+		}
+	}
+	for _, pair := range planned {
+		sd, known := sigma(pair)
+		if !known || !p.gates(pair.Quantity) || p.Measure(pair.Workload, pair.Quantity) != Ratio {
+			continue
+		}
+		smallest := exp(MinimumEffect(rounds, sd, min(p.Alpha, 2*p.Alpha/float64(family)), p.Power)) - 1
+		if limit := p.threshold(pair.Workload, pair.Quantity).Relative; smallest > limit {
+			out = append(out, Foreseen{pair, digits(smallest, 6), limit})
+		}
+	}
+	return out
+}

@@ -50,13 +50,7 @@ func (j *judgement) narrow(sc *scale, u *unit, need int) bool {
 	p := j.params.Policy
 	t := p.threshold(u.pair.Workload, u.pair.Quantity)
 	info, _ := result.Known(u.pair.Quantity)
-	measure := t.Measure
-	if measure == "" {
-		measure = Ratio
-		if info.ZeroLegal {
-			measure = Difference
-		}
-	}
+	measure := p.Measure(u.pair.Workload, u.pair.Quantity)
 	base, cont := j.pairUp(u, info.Centre, measure)
 	if len(base) < need {
 		return false
