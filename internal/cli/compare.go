@@ -18,6 +18,7 @@ func (o *judgeOptions) flags(c *cobra.Command) {
 	f.StringArrayVar(&o.runKeys, "run-key", nil, "run key of the comparison (default: the only one); two of them are compared as two samples")
 	f.StringVar(&o.profile, "profile", "", "what the sides have in common: "+strings.Join(o.profiles, ", ")+" (default: as kept, else revisions)")
 	f.StringVar(&o.label, "label", "", "label whose values are the sides of environments")
+	f.StringVar(&o.noise, "noise", "", "noise of this machine, for the smallest effect that could have been seen: a file of writ calibrate, or none (default: what is known in the data folder)")
 	f.StringVar(&o.baseline, "baseline", "", "what everything is held against: a tree or commit, of which a beginning is enough, or the value of label, role or machine (default: as labelled)")
 }
 
@@ -47,7 +48,7 @@ type compareOptions struct {
 }
 
 func (a *app) compareCommand() *cobra.Command {
-	o := compareOptions{judgeOptions: judgeOptions{profiles: append(profileNames(), singleRun)}}
+	o := compareOptions{judgeOptions: judgeOptions{profiles: append(profileNames(), singleRun), noiseDir: a.noiseDir()}}
 	c := &cobra.Command{
 		Use:   "compare [BASE CONTENDER]",
 		Short: "measure two sides, or read what was measured, and judge: one word per case",

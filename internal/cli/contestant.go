@@ -62,6 +62,15 @@ type contestant struct {
 	labels map[string]string
 }
 
+// labelled returns the contestant with further labels.
+func (c contestant) labelled(labels map[string]string) contestant {
+	all := map[string]string{}
+	maps.Copy(all, c.labels)
+	maps.Copy(all, labels)
+	c.labels = all
+	return c
+}
+
 // workshop makes contestants, and removes what it made.
 type workshop struct {
 	app   *app
@@ -274,12 +283,7 @@ func (w *workshop) both(ctx context.Context, words []string, labels [2]map[strin
 		if sides[i], err = w.side(ctx, name, words[i]); err != nil {
 			return sides, err
 		}
-		given := maps.Clone(sides[i].labels)
-		if given == nil {
-			given = map[string]string{}
-		}
-		maps.Copy(given, labels[i])
-		sides[i].labels = given
+		sides[i] = sides[i].labelled(labels[i])
 	}
 	a, b := sides[0].target.Source.URI, sides[1].target.Source.URI
 	if a != b {

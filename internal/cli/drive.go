@@ -148,13 +148,11 @@ func (a *app) orders(o driveOptions, c contest, side contestant) (p order.BuildP
 	return p, err
 }
 
-// plannedPairs are the rows that a plan leads to.
-func plannedPairs(o driveOptions, plan []order.Entry) []verdict.Pair {
-	out := make([]verdict.Pair, len(plan))
-	for i, e := range plan {
-		out[i] = verdict.Pair{Workload: order.Token(e.Case), Quantity: e.Quantity}
-	}
-	return out
+// planned are the rows that a plan leads to.
+func (o driveOptions) planned(plan []order.Entry) []verdict.Pair {
+	variables, _ := pairs("env", o.variables) // they made an order already
+	parameters, _ := values("parameter", o.parameters)
+	return verdict.Planned(order.Order{Plan: plan, EnvironmentVariables: variables, WorkloadParameters: parameters})
 }
 
 // freshFolder refuses a folder that holds something already.

@@ -144,6 +144,7 @@ func in(name string, err error) error {
 type judgeOptions struct {
 	results, runKeys                 []string
 	policy, profile, label, baseline string
+	noise, noiseDir                  string   // file, noNoise or "", and where files are looked for
 	contender                        string   // tree of the checkout in front, "" when none was asked about
 	profiles                         []string // that the command offers
 }
@@ -178,7 +179,13 @@ func (o judgeOptions) evidence() (e evidence, p verdict.Params, err error) {
 	if e, err = readEvidence(o.results...); err != nil {
 		return e, p, err
 	}
-	p, err = e.params(o, policy)
+	if p, err = e.params(o, policy); err != nil || o.profile == singleRun {
+		return e, p, err
+	}
+	if _, kept := e.claimed[verdictFile]; !kept { // else it must be the noise that the kept verdict cites
+		r := p.Results[0]
+		p.Sigma, err = o.sigma(noiseOf(r.Coordinates.Environment, r.Provenance.Runner, p.Policy), r.Coordinates.ComparisonContext, p.Policy)
+	}
 	return e, p, err
 }
 

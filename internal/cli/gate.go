@@ -20,7 +20,7 @@ type gateOptions struct {
 }
 
 func (a *app) gateCommand() *cobra.Command {
-	o := gateOptions{judgeOptions: judgeOptions{profiles: profileNames()}}
+	o := gateOptions{judgeOptions: judgeOptions{profiles: profileNames(), noiseDir: a.noiseDir()}}
 	c := &cobra.Command{
 		Use:   "gate",
 		Short: "judge measured results and answer pass, block or hold",

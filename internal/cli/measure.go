@@ -152,7 +152,7 @@ func (a *app) checkSides(o compareOptions, m measurement) func([2]runner.Subject
 		if o.method == verdict.RelativeMethod {
 			return nil
 		}
-		policy, planned := m.policy, plannedPairs(o.driveOptions, plan)
+		policy, planned := m.policy, o.planned(plan)
 		if m.stages != nil {
 			policy = m.stages.At(policy, 2)
 		}
@@ -163,6 +163,14 @@ func (a *app) checkSides(o compareOptions, m measurement) func([2]runner.Subject
 		if need := verdict.RoundsFor(policy, planned); rounds < need {
 			return fault.New(fault.Refused, "compare sides", "%d rounds cannot call any of %s slower at level %g", rounds, plural(len(planned), "row"), policy.Alpha).
 				At("/plan").Help("pass --rounds %d, or measure fewer cases and quantities", need).With("need", strconv.Itoa(need))
+		}
+		known, err := o.sigma(noiseOf(sides[0].Environment, &result.Runner{Name: "writ", Version: version}, policy), sides[0].Context, policy)
+		if err != nil || known == nil {
+			return err
+		}
+		for _, f := range verdict.Foresee(policy, planned, rounds, known) {
+			a.say("writ: %s %s: with the noise of this machine %d rounds see %.1f %% at best, and the threshold is %.1f %%",
+				f.Workload, f.Quantity, rounds, 100*f.Smallest, 100*f.Threshold)
 		}
 		return nil
 	}

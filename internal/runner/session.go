@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/order"
 	"writ/internal/result"
@@ -46,6 +47,7 @@ type Subject struct {
 	Programs []string // digests of programs that are all there is to a suite
 
 	Environment result.Environment // of the machine, without conditions
+	Context     canon.Value        // what has to be equal for two results to be compared, of the first suite
 }
 
 // Turn is one order's place in a session.
@@ -145,7 +147,7 @@ func (s Session) check(ctx context.Context, baseline *run) error {
 
 // side is the subject of the run.
 func (r *run) side() Subject {
-	out := Subject{Revision: r.identity.Revision, Tree: r.identity.Tree, Dirty: r.identity.Dirty, Environment: r.environment}
+	out := Subject{Revision: r.identity.Revision, Tree: r.identity.Tree, Dirty: r.identity.Dirty, Environment: r.environment, Context: r.compared(0)}
 	for i, t := range r.targets {
 		if !r.found[i].Shared {
 			out.Programs = append(out.Programs, t.sha256)
