@@ -191,7 +191,7 @@ func newPrints(v canon.Value) prints {
 
 // AttemptPrint fingerprints what results of one execution share: two results with
 // one attempt key and two of these cannot both be true.
-func AttemptPrint(r *Result) canon.Digest { return r.prints.attempt }
+func AttemptPrint(r *Result) canon.Digest { return r.prints.get().attempt }
 
 // SameAttempt reports whether two results agree on everything that results of
 // one execution must share.
