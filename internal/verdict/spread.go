@@ -46,11 +46,6 @@ func sampleSD(x []float64) float64 {
 	return math.Sqrt(squares / float64(len(x)-1))
 }
 
-// RobustSD is the spread that minimum detectable effects are computed from: 1.4826
-// times the median distance from the median, and the sample standard deviation where
-// more than half of the values are equal. 0 for fewer than two values.
-func RobustSD(x []float64) float64 { return robustSD(x) }
-
 // robustSD estimates the standard deviation of x so that single wild values do
 // not move it; where more than half of the values are equal it falls back to the
 // sample standard deviation.
