@@ -185,6 +185,14 @@ func TestTheEnvironmentReachesWorkers(t *testing.T) {
 	if m := got.Quantities["wall-time"]; m.Status != result.Success || !slices.Contains(got.Warnings, warnMismatch) {
 		t.Errorf("withheld: %+v\n%s", got, out.Stderr)
 	}
+	if inv, err = (Adapter{}).Invocation(s, "bench_threads", p); err != nil {
+		t.Fatal(err)
+	}
+	inv.Argv = slices.DeleteFunc(inv.Argv, func(s string) bool { return s == "--copy-env" })
+	out = d.Launch(inv)
+	if m := (Adapter{}).Read(s, "bench_threads", p, wall, out).Quantities["wall-time"]; m.Reason != result.ReasonHarnessError {
+		t.Errorf("withheld from who needs it: %+v\n%s", m, out.Stderr)
+	}
 }
 
 func TestARealRunThatDies(t *testing.T) {
