@@ -235,7 +235,7 @@ func (a *app) checkClock(ctx context.Context) examined {
 		return ok("%s; the server tells no time", proposal.Instant(before))
 	}
 	// The header counts whole seconds: the true time lies in the second after it.
-	ahead, behind := before.Sub(theirs.Add(time.Second)), theirs.Sub(time.Now())
+	ahead, behind := before.Sub(theirs.Add(time.Second)), time.Until(theirs)
 	if skew := max(ahead, behind); skew > proposal.NotBeforeSkew {
 		return examined{State: problem, Says: fmt.Sprintf("this clock and the server's are %s apart", skew.Round(time.Second)), Remedy: "synchronise both clocks"}
 	}

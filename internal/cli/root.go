@@ -76,7 +76,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 }
 
 // exitStatus ends a command that has already said all there is to say.
-type exitStatus int
+type exitStatus int //nolint:errname // it is a status first
 
 func (exitStatus) Error() string { return "" }
 

@@ -133,13 +133,3 @@ func (v *verifier) ask() error {
 	v.say("asked by " + first.body.Str("requested_by") + " on behalf of " + first.body.Str("on_behalf_of") + ": " + first.body.Str("goal"))
 	return nil
 }
-
-// find returns the event of a type, if the docket has one.
-func (v *verifier) find(kind string) (event, bool) {
-	for _, e := range v.events {
-		if e.Type == kind {
-			return e, true
-		}
-	}
-	return event{}, false
-}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,35 +25,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(serveVariable) != "":
 		os.Exit(serveAlone(os.Getenv(serveVariable)))
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		for _, dir := range made.folders() {
-			if err := os.RemoveAll(dir); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				code = 1
-			}
-		}
-		os.Exit(code)
-	}))
-}
-
-// made are the folders of what several tests share.
-var made folders
-
-type folders struct {
-	mu   sync.Mutex
-	list []string
-}
-
-func (f *folders) add(dir string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.list = append(f.list, dir)
-}
-
-func (f *folders) folders() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.list
+	goleak.VerifyTestMain(m)
 }
 
 // needContainment skips where the kernel lets nobody be contained: then a host

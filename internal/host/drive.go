@@ -117,7 +117,7 @@ var errNotYet = errors.New("another run is first")
 // moved at all.
 func (h *Host) drive(ctx context.Context, workspace string, t Task, s stumble) (moved bool, err error) {
 	j := &job{Host: h, workspace: workspace, task: t, tries: s.times}
-	defer j.close()
+	defer j.close() //nolint:contextcheck // an environment is removed also when ctx has ended
 	if err = j.open(ctx); err != nil {
 		_, err = j.mend(ctx, err)
 	} else {

@@ -160,15 +160,3 @@ func (h *Host) document(ctx context.Context, workspace, kind, ref string) (ledge
 	}
 	return d, nil
 }
-
-// only returns the one document of a kind that the run has; NotFound when it has none.
-func (h *Host) only(ctx context.Context, workspace, run, kind string) (ledger.Document, error) {
-	docs, err := h.Store.Documents(ctx, workspace, ledger.DocumentFilter{RunID: run, Kinds: []string{kind}})
-	if err != nil {
-		return ledger.Document{}, err
-	}
-	if len(docs) != 1 {
-		return ledger.Document{}, fault.New(fault.NotFound, "read document", "run %s has %d documents of kind %s, not one", run, len(docs), kind)
-	}
-	return docs[0], nil
-}

@@ -156,8 +156,9 @@ func outcomeOf(failure string) landing.Status {
 		return landing.Cancelled
 	case fault.BaseMoved:
 		return landing.Dequeued
+	default:
+		return landing.TerminalFailure
 	}
-	return landing.TerminalFailure
 }
 
 // movedBase sends the change back to be qualified on the new base, as the next

@@ -221,11 +221,11 @@ func (j *job) judge(ctx context.Context, orders []order.Order, results []result.
 	for _, r := range results {
 		m.docs = append(m.docs, ledger.NewDocument{Kind: ledger.KindResult, Ref: docket.ResultRef(r.Digest()), RunID: run, Body: r.Raw()})
 	}
-	if stored, err := j.unseen(ctx, j.workspace, []ledger.NewDocument{{Kind: ledger.KindGatePolicy, Ref: docket.PolicyRef(policy.Ref().SHA256, run), RunID: run, Body: policy.Raw()}}); err != nil {
+	stored, err := j.unseen(ctx, j.workspace, []ledger.NewDocument{{Kind: ledger.KindGatePolicy, Ref: docket.PolicyRef(policy.Ref().SHA256, run), RunID: run, Body: policy.Raw()}})
+	if err != nil {
 		return judged{}, err
-	} else {
-		m.docs = append(m.docs, stored...)
 	}
+	m.docs = append(m.docs, stored...)
 	keep := func(kind string, body []byte) kept {
 		d := bytesDocument(kind, run, body)
 		m.docs = append(m.docs, d)

@@ -10,7 +10,7 @@ import (
 )
 
 // Problem is an RFC 9457 problem document: the one shape in which errors leave the server.
-type Problem struct {
+type Problem struct { //nolint:errname // the name of the standard
 	Type      string            `json:"type" doc:"always about:blank; code tells the kind"`
 	Title     string            `json:"title" doc:"what the code means"`
 	Status    int               `json:"status"`

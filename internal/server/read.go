@@ -63,7 +63,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
 	b.n += int64(n)
 	switch {
-	case err == io.EOF: //nolint:errorlint // readers return it bare
+	case err == io.EOF:
 		b.x.whole = true
 		b.stop()
 	case err != nil:

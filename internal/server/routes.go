@@ -248,7 +248,7 @@ func foreign(status int, msg string, errs []error) error {
 	e := fault.New(code, "read request", "%s", msg)
 	for _, err := range errs {
 		f := fault.Field{Rule: err.Error()}
-		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // huma wraps none
+		if d, ok := err.(huma.ErrorDetailer); ok {
 			_, at, _ := strings.Cut(d.ErrorDetail().Location, ".")
 			f = fieldOf(at, d.ErrorDetail().Message)
 		}
@@ -287,7 +287,7 @@ func fieldOf(location, rule string) fault.Field {
 func failures(res *huma.ValidateResult) []fault.Field {
 	out := make([]fault.Field, 0, len(res.Errors))
 	for _, err := range res.Errors {
-		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // huma wraps none
+		if d, ok := err.(huma.ErrorDetailer); ok {
 			out = append(out, fieldOf(d.ErrorDetail().Location, d.ErrorDetail().Message))
 		}
 	}

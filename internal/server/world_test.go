@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -94,7 +95,7 @@ func newWorld(t testing.TB, change func(*server.Params)) *world {
 		w.srv.Drain()
 		w.http.CloseIdleConnections()
 		w.must(web.Shutdown(context.Background()))
-		if err := <-served; err != http.ErrServerClosed {
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
 	})

@@ -158,13 +158,15 @@ func TestRunAgainstModel(t *testing.T) {
 	w := newWorld()
 	rapid.Check(t, func(t *rapid.T) {
 		r, m := NewRun(w.plan, w.run), &model{steps: w.plan.Steps}
+		var facts []Fact
 		if rapid.IntRange(0, 9).Draw(t, "begin") > 0 { // mostly get past the first two facts
 			for _, f := range []Fact{must(Admit(w.admit())), {Kind: FactAllocated, Environment: environment}} {
-				r, _, _ = r.Append(f, at(1))
+				var written Fact
+				r, written, _ = r.Append(f, at(1))
 				m.apply(f)
+				facts = append(facts, written)
 			}
 		}
-		var facts []Fact
 		for range rapid.IntRange(0, 40).Draw(t, "facts") {
 			f := drawFact(t, w)
 			before := r
@@ -189,6 +191,9 @@ func TestRunAgainstModel(t *testing.T) {
 			if _, open := r.Open(); open != m.open {
 				t.Fatalf("open %v, model %v", open, m.open)
 			}
+		}
+		if diff := cmp.Diff(r.Steps, must(Fold(w.plan, w.run, facts)).Steps); diff != "" {
+			t.Fatalf("the same facts fold into something else: %s", diff)
 		}
 		if r.Outcome != "" {
 			if _, err := Project(r); err != nil {

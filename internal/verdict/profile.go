@@ -138,8 +138,9 @@ func (p Profile) agree() []part {
 		return []part{revision, tree, identity, protocol}
 	case Variants:
 		return []part{revision, tree, configuration, identity, protocol}
+	default:
+		return []part{configuration, components, identity, protocol}
 	}
-	return []part{configuration, components, identity, protocol}
 }
 
 // Side reads which side a result is of, "" when it does not say.

@@ -64,12 +64,11 @@ func TestRunGivesNothingButWhatIsAsked(t *testing.T) {
 func TestEachProgramHasItsOwnEnvironment(t *testing.T) {
 	t.Parallel()
 	k := start(t, Isolation{})
-	env := []string{"A=1"}
 	for i, want := range []string{"1", "1", "2", "2", "", "", "3", "4", "4", "1"} {
 		program := "/bin/sh"
+		var env []string
 		switch {
 		case want == "":
-			env = nil
 		case want == "3":
 			program, env = "/nowhere", []string{"A=3"}
 		default:
