@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,7 @@ type compareOptions struct {
 func (a *app) compareCommand() *cobra.Command {
 	o := compareOptions{judgeOptions: judgeOptions{profiles: append(profileNames(), singleRun), noiseDir: a.noiseDir()}}
 	c := &cobra.Command{
-		Use:   "compare [BASE CONTENDER]",
+		Use:   "compare [BASE CONTENDER | OLD.txt NEW.txt]",
 		Short: "measure two sides, or read what was measured, and judge: one word per case",
 		Long: `With BASE and CONTENDER: measure both, judge the results, and show the table:
 estimate, exact interval, and one word per case and quantity. With --run or --results:
@@ -73,6 +74,8 @@ Orders and results are in --out (default results/RUN_KEY), the documents in judg
 it. --run KEY reads results/KEY unless --results names another folder. The profile
 single-run shows one run by itself and compares nothing.
 
+` + filesHelp + `
+
 ` + judgeHelp + `
 
 With --method benchx/paired-relative the words come from another rule: changed when
@@ -82,7 +85,7 @@ document is written whatever it says.
 Exit status: 0 judged, whatever was found; 2 the sides cannot be measured, or the results
 cannot be compared; 6 no such folder or revision; 12 nothing was measured; 130
 interrupted, what was measured until then is kept.`,
-		Example: "  writ compare main HEAD --build 'go test -c -o {out}/sum.test .' --suite sum.test --rounds 10\n" +
+		Example: "  writ compare old.txt new.txt\n  writ compare main HEAD --build 'go test -c -o {out}/sum.test .' --suite sum.test --rounds 10\n" +
 			"  writ compare @release=v1.2 @release --adapter google-benchmark --suite bench --rounds 12 --min-time 0.1\n" +
 			"  writ compare plain hardened --label build=plain,hardened --suite bench --adapter google-benchmark --rounds 10\n" +
 			"  writ compare --run compare-20260102T030405Z --json\n" +
@@ -98,6 +101,9 @@ interrupted, what was measured until then is kept.`,
 	onlyRead := []string{"results", "run", "profile", "baseline"}
 	onlyMeasure := measuring(c, o.measureFlags)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if fileArguments(args) {
+			return a.compareFiles(o, args, givenOf(c, slices.Concat(onlyRead, onlyMeasure, []string{"run-key", "label"})))
+		}
 		if reads, err := readsOrMeasures(c, args, onlyRead, onlyMeasure); err != nil {
 			return err
 		} else if reads {
@@ -105,7 +111,7 @@ interrupted, what was measured until then is kept.`,
 		}
 		return a.measure(c.Context(), o, args)
 	}
-	f.StringVar(&o.method, "method", verdict.MethodName, "rule that the words come from: "+verdict.MethodName+" or "+verdict.RelativeMethod)
+	f.StringVar(&o.method, "method", verdict.MethodName, "rule that the words come from: "+verdict.MethodName+" or "+verdict.RelativeMethod+"; for two files also "+verdict.BenchstatMethod)
 	f.Float64Var(&o.k, "k", verdict.DefaultK, "times the noise, for "+verdict.RelativeMethod)
 	f.IntVar(&o.minRounds, "min-rounds", verdict.DefaultMinRounds, "fewest rounds with a verdict, for "+verdict.RelativeMethod)
 	return c
@@ -131,18 +137,21 @@ func measuring(c *cobra.Command, add func(*cobra.Command)) (names []string) {
 	return names
 }
 
+// givenOf is the first of several flags that was given, "" when none was.
+func givenOf(c *cobra.Command, names []string) string {
+	for _, name := range names {
+		if c.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // readsOrMeasures tells whether results are read or sides measured. A flag of the other mode
 // is refused: it would be ignored.
 func readsOrMeasures(c *cobra.Command, args, onlyRead, onlyMeasure []string) (reads bool, err error) {
 	const op = "compare"
-	given := func(names ...string) string {
-		for _, name := range names {
-			if c.Flags().Changed(name) {
-				return name
-			}
-		}
-		return ""
-	}
+	given := func(names ...string) string { return givenOf(c, names) }
 	reads = given("run", "results") != ""
 	switch {
 	case len(args) > 0 && given("run") != "":

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,6 +15,9 @@ type Samples struct {
 	Name      string
 	Base, New []float64
 }
+
+// BenchstatMethod names what benchstat says about two files.
+const BenchstatMethod = "benchstat"
 
 // benchstat's own constants: the level of its intervals and of its test.
 const (
@@ -36,12 +40,30 @@ type BenchstatTable struct {
 // is about.
 func (t BenchstatTable) CSV() (table, warnings string) {
 	out := benchstatCSV{first: max(1, t.FirstRow), tables: newTables()}
-	out.line("", t.Files[0], "", t.Files[1], "", "", "")
-	out.line("", t.Unit, "CI", t.Unit, "CI", "vs base", "P")
-	for _, r := range t.Rows {
+	has := func(values func(Samples) []float64) bool {
+		return slices.ContainsFunc(t.Rows, func(s Samples) bool { return len(values(s)) > 0 })
+	}
+	rows, name := t.Rows, t.Files[0]
+	switch {
+	case !has(func(s Samples) []float64 { return s.New }):
+		out.alone = true
+	case !has(func(s Samples) []float64 { return s.Base }): // then the other file is the first column
+		out.alone, name, rows = true, t.Files[1], slices.Clone(rows)
+		for i := range rows {
+			rows[i].Base, rows[i].New = rows[i].New, nil
+		}
+	}
+	if out.alone {
+		out.line("", name, "")
+		out.line("", t.Unit, "CI")
+	} else {
+		out.line("", t.Files[0], "", t.Files[1], "", "", "")
+		out.line("", t.Unit, "CI", t.Unit, "CI", "vs base", "P")
+	}
+	for _, r := range rows {
 		out.row(r)
 	}
-	out.means(t.Rows)
+	out.means(rows)
 	return out.String(), out.warnings.String()
 }
 
@@ -49,6 +71,7 @@ func (t BenchstatTable) CSV() (table, warnings string) {
 type benchstatCSV struct {
 	*tables
 	first    int
+	alone    bool // only one file has the table
 	lines    [][]string
 	warnings strings.Builder
 }
@@ -75,42 +98,87 @@ func (o *benchstatCSV) String() string {
 }
 
 func (o *benchstatCSV) row(r Samples) {
+	x := o.benchstatRow(r)
 	cells := []string{r.Name}
-	var centre [2]float64
-	for at, x := range [][]float64{r.Base, r.New} {
-		if len(x) == 0 {
+	for at, seen := range [][]float64{r.Base, r.New} {
+		if len(seen) == 0 {
 			continue
 		}
 		for len(cells) < 1+2*at {
 			cells = append(cells, "")
 		}
-		var spread string
-		var few bool
-		centre[at], spread, few = benchstatSummary(x)
-		if few {
-			o.warn(len(cells), fmt.Sprintf("need >= 6 samples for confidence interval at level %v", benchstatLevel))
+		if x.few[at] {
+			o.warn(len(cells), fewForInterval)
 		}
-		cells = append(cells, fmt.Sprint(centre[at]), spread)
+		cells = append(cells, fmt.Sprint(x.centre[at]), x.spread[at])
 	}
-	if len(r.Base) > 0 && len(r.New) > 0 {
-		test := o.mannWhitney(r.Base, r.New)
-		switch {
-		case test.AllSame && test.Exact:
-			o.warn(len(cells), "all samples are equal")
-		case test.P > benchstatAlpha && len(r.Base) < 4 && len(r.New) < 4:
-			o.warn(len(cells), fmt.Sprintf("need >= 4 samples to detect a difference at alpha level %v", benchstatAlpha))
+	if x.both {
+		if x.doubt != "" {
+			o.warn(len(cells), x.doubt)
 		}
-		cells = append(cells, benchstatDelta(test.P, centre[0], centre[1]), benchstatP(test.P, len(r.Base), len(r.New)))
+		cells = append(cells, x.delta, x.p)
 	}
 	o.line(cells...)
 }
 
+var (
+	fewForInterval = fmt.Sprintf("need >= 6 samples for confidence interval at level %v", benchstatLevel)
+	fewForTest     = fmt.Sprintf("need >= 4 samples to detect a difference at alpha level %v", benchstatAlpha)
+)
+
+// benchstatRow is what benchstat says about a row.
+type benchstatRow struct {
+	centre   [2]float64
+	spread   [2]string
+	few      [2]bool // no interval
+	both     bool    // there is something to compare
+	delta, p string
+	doubt    string // about the comparison
+}
+
+func (t *tables) benchstatRow(r Samples) (x benchstatRow) {
+	for at, seen := range [][]float64{r.Base, r.New} {
+		if len(seen) > 0 {
+			x.centre[at], x.spread[at], x.few[at] = t.benchstatSummary(seen)
+		}
+	}
+	if x.both = len(r.Base) > 0 && len(r.New) > 0; !x.both {
+		return x
+	}
+	test := t.mannWhitney(r.Base, r.New)
+	switch {
+	case test.AllSame && test.Exact:
+		x.doubt = "all samples are equal"
+	case test.P > benchstatAlpha && len(r.Base) < 4 && len(r.New) < 4:
+		x.doubt = fewForTest
+	}
+	x.delta, x.p = benchstatDelta(test.P, x.centre[0], x.centre[1]), benchstatP(test.P, len(r.Base), len(r.New))
+	return x
+}
+
+// shown are the cells of a row as benchstat prints them for people, one scale for
+// both sides.
+func (x benchstatRow) shown(r Samples, binary bool) *Shown {
+	s := scalerFor(x.centre, binary)
+	cell := func(at int, seen []float64) string {
+		if len(seen) == 0 {
+			return MarkUnknown
+		}
+		return s.format(x.centre[at]) + " ± " + x.spread[at]
+	}
+	out := &Shown{Before: cell(0, r.Base), After: cell(1, r.New), Change: MarkUnknown}
+	if x.both {
+		out.Change = x.delta + " (" + x.p + ")"
+	}
+	return out
+}
+
 // benchstatSummary returns the median as benchstat interpolates it, the larger
 // half of its interval in percent, and whether there is none.
-func benchstatSummary(x []float64) (centre float64, spread string, few bool) {
+func (t *tables) benchstatSummary(x []float64) (centre float64, spread string, few bool) {
 	sorted := slices.Sorted(slices.Values(x))
 	centre = benchstatMedian(sorted)
-	low, high, _ := MedianInterval(len(sorted), benchstatLevel)
+	low, high := t.medianOrders(len(sorted))
 	if low < 1 || high > len(sorted) {
 		return centre, "∞", true
 	}
@@ -121,7 +189,20 @@ func benchstatSummary(x []float64) (centre float64, spread string, few bool) {
 	case centre == 0:
 		return centre, "0%", false
 	}
-	return centre, fmt.Sprintf("%.0f%%", 100*math.Max(upper/centre-1, 1-lower/centre)), false
+	return centre, strconv.FormatFloat(100*math.Max(upper/centre-1, 1-lower/centre), 'f', 0, 64) + "%", false
+}
+
+// medianOrders are the bounds of MedianInterval at benchstat's level, remembered.
+func (t *tables) medianOrders(n int) (low, high int) {
+	known, ok := t.medians[n]
+	if !ok {
+		known[0], known[1], _ = MedianInterval(n, benchstatLevel)
+		if t.medians == nil {
+			t.medians = map[int][2]int{}
+		}
+		t.medians[n] = known
+	}
+	return known[0], known[1]
 }
 
 // benchstatMedian is the median by the eighth of the usual nine definitions of a
@@ -158,18 +239,27 @@ func benchstatDelta(p, before, after float64) string {
 	case before == 0:
 		return "?"
 	}
-	return fmt.Sprintf("%+.2f%%", (after/before-1)*100)
+	return plusPercent((after/before - 1) * 100)
+}
+
+// plusPercent writes a share with its sign, as %+.2f%% does.
+func plusPercent(x float64) string {
+	text := strconv.FormatFloat(x, 'f', 2, 64) + "%"
+	if text[0] != '-' && text[0] != '+' {
+		text = "+" + text
+	}
+	return text
 }
 
 func benchstatP(p float64, n, m int) string {
-	count := fmt.Sprintf("n=%d", n)
+	count := "n=" + strconv.Itoa(n)
 	if n != m {
-		count = fmt.Sprintf("n=%d+%d", n, m)
+		count += "+" + strconv.Itoa(m)
 	}
 	if p == 0 {
 		return count
 	}
-	return fmt.Sprintf("p=%.3f ", p) + count
+	return "p=" + strconv.FormatFloat(p, 'f', 3, 64) + " " + count
 }
 
 // means is the last line: geometric means of the medians, and of the ratios of
@@ -239,7 +329,7 @@ func (o *benchstatCSV) means(rows []Samples) {
 			cells = append(cells, fmt.Sprintf("%+.2f%%", (ratio-1)*100))
 		}
 	}
-	for len(cells) < 7 {
+	for len(cells) < map[bool]int{true: 3, false: 7}[o.alone] {
 		cells = append(cells, "")
 	}
 	o.line(cells...)

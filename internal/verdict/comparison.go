@@ -107,11 +107,11 @@ func (j *judgement) documents() (Outcome, error) {
 	if err != nil {
 		return Outcome{}, inDocument(err, "verdict")
 	}
-	samples := make([][2][]float64, len(j.words))
-	for i, m := range j.words {
-		samples[i] = m.samples
+	out := Outcome{Comparison: compared.v, ResultSet: set.v, Verdict: v, Document: doc}
+	for _, m := range j.words {
+		out.Samples, out.Rounds = append(out.Samples, m.samples), append(out.Rounds, m.rounds)
 	}
-	return Outcome{Comparison: compared.v, ResultSet: set.v, Verdict: v, Document: doc, Samples: samples}, nil
+	return out, nil
 }
 
 // written is a document with its digest.

@@ -9,31 +9,37 @@ import (
 	"writ/internal/result"
 )
 
-// doubts notes everything about a row that a reader of its verdict should know
-// and that does not change the word.
-func (j *judgement) doubts(row *Row, u *unit, base, cont, d []float64) {
-	note := row.note
-	if j.set.schedule.Kind == order.Sequential {
-		note(orderConfounded, "one side ran before the other: a drift of the machine looks like a change")
-	} else if j.set.schedule.Kind != order.Random && fixedOrder(u) {
-		note("order-fixed", "the same side always ran first: its advantage is not cancelled")
+// turns say in which order the two sides ran.
+type turns struct {
+	schedule string // as recorded; "" when nothing says
+	fixed    bool   // the same side ran first in every round
+	unknown  bool   // nothing says which side ran first
+}
+
+// doubts notes everything about the rounds of a row that a reader of its verdict
+// should know and that does not change the word.
+func (r *Row) doubts(o turns, rounds int, base, cont, d []float64) {
+	switch {
+	case o.schedule == order.Sequential:
+		r.note(orderConfounded, "one side ran before the other: a drift of the machine looks like a change")
+	case o.schedule == order.Random:
+	case o.fixed:
+		r.note("order-fixed", "the same side always ran first: its advantage is not cancelled")
+	case o.unknown:
+		r.note("order-unknown", "nothing says which side of a round ran first")
 	}
-	if row.Dropped > 0 {
-		note(reasonDropped, "%d of %d rounds lack a side", row.Dropped, j.set.rounds)
+	if r.Dropped > 0 {
+		r.note(reasonDropped, "%d of %d rounds lack a side", r.Dropped, rounds)
 	}
 	if p := driftP(d); p < 0.01 {
-		note("drift", "the difference moves with the round, p = %s", short(p))
+		r.note("drift", "the difference moves with the round, p = %s", short(p))
 	}
 	wild := max(wildShare(base), wildShare(cont))
 	if wild > 0.2 {
-		note("outliers", "%s %% of a side's rounds are far from the others", short(100*wild))
+		r.note("outliers", "%s %% of a side's rounds are far from the others", short(100*wild))
 	}
-	if n := min(distinct(base), distinct(cont)); n < 5 && len(base) >= 5 && row.Measure == Ratio {
-		note("resolution-limited", "a side shows %d different values only", n)
-	}
-	j.looked(row, u)
-	for _, code := range u.tokens() {
-		note(code, "")
+	if n := min(distinct(base), distinct(cont)); n < 5 && len(base) >= 5 && r.Measure == Ratio {
+		r.note("resolution-limited", "a side shows %d different values only", n)
 	}
 }
 

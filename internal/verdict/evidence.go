@@ -90,6 +90,25 @@ func (s *scale) intervals(d []float64) (centre float64, wide, narrow Interval) {
 	return middle(s.walsh), s.interval(s.walsh, len(d), s.alpha), s.interval(s.walsh, len(d), 2*s.alpha)
 }
 
+// mayBeBelowPaired reports whether the interval of the absolute changes can be within
+// a floor: enough of their averages have to be. It saves sorting them where not.
+func (s *scale) mayBeBelowPaired(change []float64, floor float64) bool {
+	if floor <= 0 {
+		return false
+	}
+	k, _ := s.order(len(change), 2*s.alpha)
+	inside := 0
+	for i, x := range change {
+		for _, y := range change[i:] {
+			if math.Abs(x/2+y/2) < floor {
+				inside++
+			}
+		}
+	}
+	n := len(change)
+	return k > 0 && inside >= n*(n+1)/2-2*(k-1)
+}
+
 // flip returns the interval of the negated differences.
 func (i Interval) flip() Interval {
 	i.Lower, i.Upper = -i.Upper, -i.Lower
@@ -105,7 +124,9 @@ type measured struct {
 	baseline, contender float64
 	sd, robust          float64
 	pSlower, pFaster    float64
+	q                   float64 // rate of false discoveries, of rows that only report
 	samples             [2][]float64
+	rounds              []int // of the samples
 }
 
 // measure judges n complete rounds, base[i] and cont[i] being the centres of the
@@ -129,7 +150,7 @@ func (s *scale) measure(base, cont []float64, kind, direction string, t Threshol
 		m.tau = max(t.Absolute, t.Relative*math.Abs(m.baseline))
 	}
 
-	if t.Absolute > 0 && kind == Ratio {
+	if kind == Ratio && s.mayBeBelowPaired(change, t.Absolute) {
 		_, _, m.absolute = s.intervals(change)
 	}
 	centre, wide, narrow := s.intervals(d)

@@ -8,6 +8,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/fault"
+	"writ/internal/order"
 	"writ/internal/result"
 )
 
@@ -50,6 +51,7 @@ type Outcome struct {
 	// baseline and of the contender, in the order of rounds. Empty for rows that
 	// were not measured.
 	Samples [][2][]float64
+	Rounds  [][]int // beside Samples: which rounds they are of
 }
 
 // Judge compares the two sides of one run key. Evidence that breaks an invariant
@@ -150,29 +152,26 @@ func (j *judgement) judge() {
 	slices.SortFunc(j.exclusions, func(a, b exclusion) int {
 		return cmp.Or(cmp.Compare(a.Result.Producer, b.Result.Producer), cmp.Compare(a.Result.IngestKey, b.Result.IngestKey), cmp.Compare(a.Reason, b.Reason))
 	})
-	j.adjust()
+	adjust(j.words, func(i int) bool { return j.rows[i].Gating }, j.family)
+	f := newFinisher(j.params.Policy, j.family, j.params.Sigma)
 	for i := range j.rows {
-		j.finish(&j.rows[i], &j.words[i])
+		f.finish(&j.rows[i], &j.words[i])
 	}
 }
 
 // row measures one unit, or says why that is not possible.
 func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
 	p := j.params.Policy
-	t := p.threshold(u.pair.Workload, u.pair.Quantity)
 	info, _ := result.Known(u.pair.Quantity)
-	row := Row{
-		Workload: u.pair.Workload, Parameters: u.pair.Parameters, Quantity: u.pair.Quantity,
-		Unit: info.Unit, Direction: info.Direction, Gating: p.gates(u.pair.Quantity),
-		Threshold: t.Relative, Floor: t.Absolute, Measure: p.Measure(u.pair.Workload, u.pair.Quantity), Warnings: []Note{},
-	}
+	unit, direction := info.Unit, info.Direction
 	for _, got := range u.got {
 		if len(got) > 0 {
 			q := got[0].Coordinates.Quantity
-			row.Unit, row.Direction = q.Unit, q.Direction
+			unit, direction = q.Unit, q.Direction
 			break
 		}
 	}
+	row, t := p.blank(u.pair, unit, direction)
 	m := measured{evidence: evidence{invalid: spoilt}}
 	if spoilt != "" {
 		return row, m
@@ -190,7 +189,7 @@ func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
 		m = j.apart(sc, &row, u, info.Centre, t)
 		return row, m
 	}
-	base, cont := j.pairUp(u, info.Centre, row.Measure)
+	base, cont, complete := j.pairUp(u, info.Centre, row.Measure)
 	row.N, row.Dropped = len(base), j.set.rounds-len(base)
 	if p.Dropped.exceeds(row.Dropped, j.set.rounds) {
 		m.invalid = reasonDropped
@@ -203,14 +202,37 @@ func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
 	if len(base) > 0 {
 		m = sc.measure(base, cont, row.Measure, row.Direction, t)
 	}
-	m.samples = [2][]float64{base, cont}
+	m.samples, m.rounds = [2][]float64{base, cont}, complete
 	m.identical = u.identical(j.params.Profile)
-	m.need = NeedRounds(2, p.Alpha)
-	if row.Gating {
-		m.need = max(m.need, NeedRounds(j.family, p.Alpha))
+	m.need = p.need(row.Gating, j.family)
+	kind := j.set.schedule.Kind
+	row.doubts(turns{schedule: kind, fixed: kind != order.Random && fixedOrder(u)}, j.set.rounds, base, cont, m.d)
+	j.looked(&row, u)
+	for _, code := range u.tokens() {
+		row.note(code, "")
 	}
-	j.doubts(&row, u, base, cont, m.d)
 	return row, m
+}
+
+// blank is the row of a pair before anything is known of it, with the threshold
+// that applies.
+func (p GatePolicy) blank(pair Pair, unit, direction string) (Row, Threshold) {
+	t := p.threshold(pair.Workload, pair.Quantity)
+	row := Row{
+		Workload: pair.Workload, Parameters: pair.Parameters, Quantity: pair.Quantity, Unit: unit, Direction: direction,
+		Gating: p.gates(pair.Quantity), Threshold: t.Relative, Floor: t.Absolute, Measure: p.Measure(pair.Workload, pair.Quantity), Warnings: []Note{},
+	}
+	return row, t
+}
+
+// need is how many rounds a row needs for an answer at all, within a family of
+// gating rows.
+func (p GatePolicy) need(gating bool, family int) int {
+	need := NeedRounds(2, p.Alpha)
+	if gating {
+		need = max(need, NeedRounds(family, p.Alpha))
+	}
+	return need
 }
 
 // coverage reports whether a side has no result at all, and notes it.
@@ -226,9 +248,9 @@ func (j *judgement) coverage(u *unit) bool {
 	return gap
 }
 
-// pairUp returns the centres of both processes of every complete round, and
-// notes the results that count for nothing.
-func (j *judgement) pairUp(u *unit, centre result.Centre, measure string) (base, cont []float64) {
+// pairUp returns the centres of both processes of every complete round and which
+// rounds those are, and notes the results that count for nothing.
+func (j *judgement) pairUp(u *unit, centre result.Centre, measure string) (base, cont []float64, complete []int) {
 	values := [2][]float64{}
 	have := [2][]*result.Result{}
 	for at, got := range u.got {
@@ -250,9 +272,10 @@ func (j *judgement) pairUp(u *unit, centre result.Centre, measure string) (base,
 			j.exclusions = append(j.exclusions, exclusion{b.Ref(), reasonGap}, exclusion{c.Ref(), reasonGap})
 		default:
 			base, cont = append(base, values[baseline][round]), append(cont, values[contender][round])
+			complete = append(complete, round)
 		}
 	}
-	return base, cont
+	return base, cont, complete
 }
 
 // attempt turns one process into one number, or says why it cannot.
@@ -260,7 +283,12 @@ func attempt(r *result.Result, centre result.Centre, measure string) (v float64,
 	if r.Measurement.Status != result.Success {
 		return 0, cmp.Or(r.Measurement.Reason, string(r.Measurement.Status))
 	}
-	seen := r.Measurement.Counted()
+	return centreOf(r.Measurement.Counted(), centre, measure)
+}
+
+// centreOf turns the values of one process into one number, or says why it
+// cannot.
+func centreOf(seen []float64, centre result.Centre, measure string) (v float64, reason string) {
 	if len(seen) == 0 {
 		return 0, "no-observations"
 	}
@@ -289,88 +317,6 @@ func (u *unit) identical(p Profile) bool {
 	}
 	file := u.got[baseline][0].Target()
 	return file != "" && file == u.got[contender][0].Target()
-}
-
-// adjust corrects the p-values of the gating rows for their number, in both
-// directions, and gives rows that only report a rate of false discoveries.
-func (j *judgement) adjust() {
-	var gating, report []int
-	for i, m := range j.words {
-		switch {
-		case m.invalid != "" || m.identical || m.n == 0:
-		case j.rows[i].Gating:
-			gating = append(gating, i)
-		default:
-			report = append(report, i)
-		}
-	}
-	slower, faster := make([]float64, len(gating)), make([]float64, len(gating))
-	for k, i := range gating {
-		slower[k], faster[k] = j.words[i].pSlower, j.words[i].pFaster
-	}
-	slower, faster = holm(slower, j.family), holm(faster, j.family)
-	for k, i := range gating {
-		j.words[i].slower, j.words[i].faster = slower[k], faster[k]
-	}
-	q := make([]float64, len(report))
-	for k, i := range report {
-		q[k] = j.words[i].pSlower
-	}
-	for k, v := range BenjaminiHochberg(q) {
-		j.rows[report[k]].QSlower = number(v)
-	}
-}
-
-// finish writes what was measured and decided into the row.
-func (j *judgement) finish(row *Row, m *measured) {
-	row.Verdict, row.Reason, row.Hint = m.word()
-	if row.Verdict == Underpowered {
-		row.Need = m.need
-	}
-	if m.invalid != "" || m.n == 0 {
-		return
-	}
-	row.Effect, row.Baseline, row.Contender = number(m.effect), number(m.baseline), number(m.contender)
-	row.SD = number(digits(m.sd, 6))
-	if m.shown.Finite() {
-		row.Interval = []float64{digits(m.shown.Lower, 12), digits(m.shown.Upper, 12)}
-		row.Level = number(m.shown.Level)
-	}
-	j.power(row, m)
-	if m.identical {
-		return
-	}
-	row.PSlower, row.PFaster = number(m.pSlower), number(m.pFaster)
-	if row.Gating {
-		row.PHolm, row.PFasterHolm = number(m.slower), number(m.faster)
-	}
-}
-
-// power says how small an effect these rounds could have seen.
-func (j *judgement) power(row *Row, m *measured) {
-	p := j.params.Policy
-	sigma, alpha := m.robust, p.Alpha
-	if j.params.Sigma != nil {
-		if known, ok := j.params.Sigma(Pair{row.Workload, row.Parameters, row.Quantity}); ok && known >= 0 {
-			sigma, row.Sigma = known, &known
-		}
-	}
-	if row.Gating {
-		alpha = min(alpha, 2*alpha/float64(j.family))
-	}
-	smallest := MinimumEffect(m.n, sigma, alpha, p.Power)
-	limit := m.tau
-	if row.Measure == Ratio {
-		smallest, limit = exp(smallest)-1, row.Threshold
-	}
-	if math.IsInf(smallest, 0) || math.IsNaN(smallest) {
-		return
-	}
-	row.MDE = number(digits(smallest, 6))
-	if smallest > limit {
-		row.Warnings = append(row.Warnings, Note{"low-power", fmt.Sprintf("sees %s at best, the threshold is %s",
-			row.change(smallest), row.change(limit))})
-	}
 }
 
 // number returns x for a document: rounded to twelve digits, absent when it is

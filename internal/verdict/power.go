@@ -11,12 +11,24 @@ const relativeEfficiency = 0.955
 // in the unit of sigma. It is an approximation for normal noise. +Inf when n
 // rounds cannot reach alpha at all.
 func MinimumEffect(n int, sigma, alpha, power float64) float64 {
+	return minimumEffect(effectQuantile(n, alpha, power), n, sigma)
+}
+
+// effectQuantile is the part of the effect that depends on the sizes alone: the
+// quantiles of the test and of its power. +Inf when n rounds cannot reach alpha.
+func effectQuantile(n int, alpha, power float64) float64 {
 	if n < 2 || alpha <= 0 || alpha >= 1 || power <= 0 || power >= 1 || 2*math.Ldexp(1, -n) > alpha {
 		return math.Inf(1)
 	}
 	nu := float64(n - 1)
-	t := studentQuantile(1-alpha/2, nu) + studentQuantile(power, nu)
-	return t * sigma / math.Sqrt(float64(n)*relativeEfficiency)
+	return studentQuantile(1-alpha/2, nu) + studentQuantile(power, nu)
+}
+
+func minimumEffect(quantile float64, n int, sigma float64) float64 {
+	if math.IsInf(quantile, 1) {
+		return quantile
+	}
+	return quantile * sigma / math.Sqrt(float64(n)*relativeEfficiency)
 }
 
 // Foreseen is a gating row whose rounds will not see a change of its threshold.

@@ -51,7 +51,7 @@ func (j *judgement) narrow(sc *scale, u *unit, need int) bool {
 	t := p.threshold(u.pair.Workload, u.pair.Quantity)
 	info, _ := result.Known(u.pair.Quantity)
 	measure := p.Measure(u.pair.Workload, u.pair.Quantity)
-	base, cont := j.pairUp(u, info.Centre, measure)
+	base, cont, _ := j.pairUp(u, info.Centre, measure)
 	if len(base) < need {
 		return false
 	}

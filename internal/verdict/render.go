@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 )
 
 // Render writes a verdict as a table for a terminal.
@@ -14,33 +13,21 @@ func Render(d Document) string { return d.Report().Table() }
 
 // Table writes a report for a terminal: plain text, no meaning by colour, ~ for no
 // difference that matters and ? for what is not known. Every warning is below the
-// table.
+// table; one that all rows have is there once.
 func (r Report) Table() string {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, line := range r.Cells() {
-		fmt.Fprintln(w, strings.Join(line, "\t"))
-	}
-	_ = w.Flush() // the builder does not fail
-	b.WriteString("\n" + r.Summary() + "\n")
-	for _, line := range r.Remarks() {
-		b.WriteString(line + "\n")
-	}
+	_ = writeTable(&b, r.rows(), tableFrame{r.single(), r.Summary(), r.Failed, r.Exclusions, r.Notes}) // the builder does not fail
 	return b.String()
 }
 
 // Cells are the table as text, the head first.
 func (r Report) Cells() [][]string {
-	out := [][]string{{"case", "quantity", "base", "contender", "change", "interval", "n", "verdict"}}
+	out, cells := [][]string{compared}, ReportRow.cells
 	if r.single() {
-		out[0] = []string{"case", "quantity", "median", "interval", "n", "verdict"}
+		out, cells = [][]string{alone}, ReportRow.cellsAlone
 	}
 	for _, row := range r.Rows {
-		if r.single() {
-			out = append(out, []string{row.Case, row.Quantity, row.Before(), row.Range(), row.Rounds(), row.Text})
-			continue
-		}
-		out = append(out, []string{row.Case, row.Quantity, row.Before(), row.After(), row.Change(), row.Range(), row.Rounds(), row.Text})
+		out = append(out, cells(row))
 	}
 	return out
 }
@@ -59,19 +46,28 @@ func (r Report) Summary() string {
 	return line + "; " + r.Settings
 }
 
-// Remarks are the lines below a table: what failed, every warning, and what was
-// left out.
+// Remarks are the lines below a table: what failed, every warning, what was left
+// out, and what else there is to know. A warning that all rows have is there once.
 func (r Report) Remarks() (out []string) {
 	for _, f := range r.Failed {
 		out = append(out, "failed: "+f)
 	}
+	common := r.rows().common()
+	for _, n := range common {
+		out = append(out, commonText(n))
+	}
 	for _, row := range r.Rows {
-		for _, n := range row.Notes() {
-			out = append(out, "warning: "+row.Case+" "+row.Quantity+": "+n)
+		for _, n := range row.Warnings {
+			if !slices.Contains(common, n) {
+				out = append(out, "warning: "+row.Case+" "+row.Quantity+": "+n.text())
+			}
 		}
 	}
 	for _, e := range r.Exclusions {
 		out = append(out, "excluded: "+e)
+	}
+	for _, n := range r.Notes {
+		out = append(out, "note: "+n)
 	}
 	return out
 }
@@ -102,6 +98,9 @@ func (n Note) text() string {
 	}
 	return n.Code + ": " + n.Detail
 }
+
+// Text is the failure in one line.
+func (f Failure) Text() string { return f.text() }
 
 func (f Failure) text() string {
 	if f.Workload == "" {

@@ -13,12 +13,14 @@ type Report struct {
 	RunKey     string
 	Method     string // name and version
 	Settings   string // what else the words depend on, for people
+	Schedule   string // of the rounds, where one is recorded
 	Word       string // the whole in one word; "" when there is none
 	Baseline   string // "" when nothing is compared
 	Contender  string
 	Rows       []ReportRow
 	Failed     []string // conditions that do not hold
 	Exclusions []string // results that count for nothing
+	Notes      []string // what else a reader should know
 	Gate       *GateAnswer
 }
 
@@ -48,7 +50,17 @@ type ReportRow struct {
 	N, Dropped          int
 	Warnings            []Note
 
-	Samples [2][]float64 // values that were judged: of the baseline, of the contender; in the order of rounds
+	Shown *Shown // how other tools tell the values, where they are told as those do
+
+	Samples      [2][]float64 // values that were judged: of the baseline, of the contender; in the order of rounds
+	SampleRounds []int        // beside both of Samples; nil when they are of no rounds
+}
+
+// Shown are the cells of a row in the digits of another tool.
+type Shown struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Change string `json:"change"`
 }
 
 // Marks of words that are no clear yes.
@@ -62,7 +74,7 @@ func (o Outcome) Report() Report {
 	r := o.Document.Report()
 	for i := range r.Rows {
 		if i < len(o.Samples) {
-			r.Rows[i].Samples = o.Samples[i]
+			r.Rows[i].Samples, r.Rows[i].SampleRounds = o.Samples[i], o.Rounds[i]
 		}
 	}
 	r.Baseline, r.Contender = o.Comparison.Str("baseline"), o.Comparison.Str("contender")
@@ -82,22 +94,30 @@ func exclusionTexts(v canon.Value) (out []string) {
 // Report makes a verdict ready to be shown.
 func (d Document) Report() Report {
 	r := Report{RunKey: d.RunKey, Method: d.Method.Name + " " + d.Method.Version, Settings: d.settings(), Word: string(d.Overall)}
+	if d.Rounds > 0 {
+		r.Schedule = d.Method.Schedule
+	}
 	for _, f := range d.Failed {
 		r.Failed = append(r.Failed, f.text())
 	}
 	for _, row := range d.Rows {
-		p := row.PHolm
-		if p == nil {
-			p = row.PSlower
-		}
-		r.Rows = append(r.Rows, ReportRow{
-			Case: row.name(), Workload: row.Workload, Parameters: row.Parameters, Quantity: row.Quantity, Unit: row.Unit, Direction: row.Direction,
-			Word: string(row.Verdict), Text: row.verdictText(), Reason: row.Reason, Hint: row.Hint, Gating: row.Gating, Measure: row.Measure,
-			Baseline: row.Baseline, Contender: row.Contender, Effect: row.Effect, Interval: row.Interval, Level: row.Level,
-			Threshold: row.Threshold, Floor: row.Floor, P: p, N: row.N, Dropped: row.Dropped, Warnings: row.Warnings,
-		})
+		r.Rows = append(r.Rows, row.report())
 	}
 	return r
+}
+
+// report makes a row ready to be shown.
+func (r Row) report() ReportRow {
+	p := r.PHolm
+	if p == nil {
+		p = r.PSlower
+	}
+	return ReportRow{
+		Case: r.name(), Workload: r.Workload, Parameters: r.Parameters, Quantity: r.Quantity, Unit: r.Unit, Direction: r.Direction,
+		Word: string(r.Verdict), Text: r.verdictText(), Reason: r.Reason, Hint: r.Hint, Gating: r.Gating, Measure: r.Measure,
+		Baseline: r.Baseline, Contender: r.Contender, Effect: r.Effect, Interval: r.Interval, Level: r.Level,
+		Threshold: r.Threshold, Floor: r.Floor, P: p, N: r.N, Dropped: r.Dropped, Warnings: r.Warnings,
+	}
 }
 
 // WithGate adds the answer of a gate, for the whole and for every row that gates.
@@ -129,8 +149,11 @@ func (r ReportRow) row() Row {
 
 // Change is the effect with its unit, "?" when it is not known.
 func (r ReportRow) Change() string {
-	if r.Measure == "" {
+	switch {
+	case r.Measure == "":
 		return ""
+	case r.Shown != nil:
+		return r.Shown.Change
 	}
 	return r.row().effectText()
 }
@@ -148,10 +171,20 @@ func (r ReportRow) Rounds() string { return r.row().roundsText() }
 
 // Before and After are the medians of both sides with their unit, "?" when not
 // known.
-func (r ReportRow) Before() string { return amount(r.Baseline, r.Unit) }
+func (r ReportRow) Before() string {
+	if r.Shown != nil {
+		return r.Shown.Before
+	}
+	return amount(r.Baseline, r.Unit)
+}
 
 // After is the contender's median; see Before.
-func (r ReportRow) After() string { return amount(r.Contender, r.Unit) }
+func (r ReportRow) After() string {
+	if r.Shown != nil {
+		return r.Shown.After
+	}
+	return amount(r.Contender, r.Unit)
+}
 
 // Notes lists the warnings as text.
 func (r ReportRow) Notes() []string {

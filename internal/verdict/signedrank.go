@@ -12,6 +12,11 @@ const MaxRounds = 1000
 type tables struct {
 	lower      map[int][]float64
 	apartLower map[[2]int][]float64 // of doubled U, by both sample sizes
+
+	// Scratch of the two-sample test.
+	ways, first, second []float64
+	groups              []int
+	medians             map[int][2]int // order statistics of the median's interval, by sample size
 }
 
 func newTables() *tables { return &tables{lower: map[int][]float64{}} }

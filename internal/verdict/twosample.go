@@ -18,25 +18,22 @@ type TwoSample struct {
 // MannWhitney tests whether b tends to be larger or smaller than a. It is exact
 // up to 50 values a side without ties and 25 with them, conditional on the ties;
 // beyond that it is the normal approximation with both corrections. The
-// two-sided value doubles the smaller tail and is 1 in the exact middle. P is
-// NaN when a sample is empty.
+// two-sided value doubles the smaller tail and is 1 in the exact middle, as
+// benchstat has it: with ties and samples of different sizes the tail is always
+// that of the first sample, and twice it may be above 1. Package verdict itself
+// judges by one-sided tests, which are exact there too. P is NaN when a sample is empty
+// or holds NaN.
 func MannWhitney(a, b []float64) TwoSample { return newTables().mannWhitney(a, b) }
 
 // mannWhitney is MannWhitney with remembered distributions.
 func (t *tables) mannWhitney(a, b []float64) TwoSample {
 	n, m := len(a), len(b)
-	if n == 0 || m == 0 {
+	if n == 0 || m == 0 || slices.ContainsFunc(a, math.IsNaN) || slices.ContainsFunc(b, math.IsNaN) {
 		return TwoSample{P: math.NaN()}
 	}
-	both := slices.Concat(a, b)
-	ranks := midRanks(both)
-	rankSum := 0.0
-	for _, r := range ranks[n:] {
-		rankSum += r
-	}
 	nm := float64(n * m)
-	out := TwoSample{U: rankSum - float64(m*(m+1))/2}
-	groups := tieGroups(both)
+	twice, groups := t.merge(sortedInto(&t.first, a), sortedInto(&t.second, b), 0)
+	out := TwoSample{U: float64(twice) / 2}
 	if len(groups) == 1 {
 		out.P, out.Exact, out.AllSame = 1, true, true
 		return out
@@ -50,66 +47,103 @@ func (t *tables) mannWhitney(a, b []float64) TwoSample {
 		out.P = 1
 		return out
 	}
-	lower := t.uLower(n, m, groups)
-	out.P = min(1, 2*lower[int(2*min(out.U, nm-out.U))])
+	lost := int(2 * min(out.U, nm-out.U))
+	smaller, _ := t.uTails(m, n, groups, lost)
+	if len(groups) == 2 {
+		smaller = twoGroups(n, groups, lost)
+	}
+	out.P = 2 * smaller
 	return out
 }
 
-// tieGroups returns how many values share each distinct value, in ascending
-// order.
-func tieGroups(x []float64) []int {
-	sorted := slices.Clone(x)
-	slices.Sort(sorted)
-	var out []int
-	for i := 0; i < len(sorted); {
-		j := i + 1
-		for j < len(sorted) && sorted[j] == sorted[i] {
+// twoGroups is P(2U <= lost) of n of the values of two groups of equal ones as
+// benchstat counts it: its quotient is cut towards zero, so that where no choice
+// loses as little, the one that loses least still counts.
+func twoGroups(n int, groups []int, lost int) float64 {
+	all := groups[0] + groups[1]
+	ways := 0.0
+	for upper := max(0, n-groups[0]); upper <= (lost-n*(groups[0]-n))/all && upper <= min(n, groups[1]); upper++ {
+		ways += float64(binomial(groups[0], n-upper) * binomial(groups[1], upper))
+	}
+	return ways / binomial(all, n)
+}
+
+// merge goes through two sorted samples, the second one moved back by delta. It
+// returns twice the number of pairs in which the second is larger, ties counting
+// half, and how many values share each distinct value, in ascending order. The
+// groups are valid until the next call.
+func (t *tables) merge(a, b []float64, delta float64) (twice int, groups []int) {
+	groups = t.groups[:0]
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		v := math.Inf(1)
+		if i < len(a) {
+			v = a[i]
+		}
+		if j < len(b) {
+			v = min(v, b[j]-delta)
+		}
+		below, from := i, j
+		for i < len(a) && a[i] == v {
+			i++
+		}
+		for j < len(b) && b[j]-delta == v {
 			j++
 		}
-		out = append(out, j-i)
-		i = j
+		twice += (j - from) * (2*below + (i - below))
+		groups = append(groups, i-below+j-from)
 	}
-	return out
+	t.groups = groups
+	return twice, groups
 }
 
-// uCumulative returns P(2U <= u) for u = 0 … 2nm, when the m values of the second
-// sample are a random choice among all n+m values, which fall into the given
-// groups of equal ones.
-func uCumulative(n, m int, groups []int) []float64 {
-	// ways[k][u]: choices of k values from the groups so far with 2U = u.
-	ways := make([][]float64, m+1)
-	width := 2*n*m + 1
-	for k := range ways {
-		ways[k] = make([]float64, width)
-	}
-	ways[0][0] = 1
+// sortedInto returns the values of x in order, in the memory of buf.
+func sortedInto(buf *[]float64, x []float64) []float64 {
+	*buf = append((*buf)[:0], x...)
+	slices.Sort(*buf)
+	return *buf
+}
+
+// uCounts returns in how many ways 2U <= u, for u = 0 … upTo, when the m values of
+// the second sample are any of all n+m values, which fall into the given groups of
+// equal ones. The counts are exact while they fit 53 bits. buf is used when it is
+// large enough.
+func uCounts(n, m int, groups []int, upTo int, buf []float64) (counts, used []float64) {
+	// ways[k*width+u]: choices of k values from the groups so far with 2U = u.
+	width := upTo + 1
+	ways := resize(buf, (m+1)*width)
+	ways[0] = 1
 	seen := 0
 	for _, size := range groups {
 		for k := min(m, seen+size); k >= 1; k-- {
+			to := ways[k*width : (k+1)*width]
 			for take := min(size, k); take >= 1; take-- {
-				if k-take > seen {
+				left := k - take // chosen before
+				if left > seen {
 					continue
 				}
 				choose := binomial(size, take)
 				// Each taken value beats the earlier values of the other sample and
 				// ties with those of its own group that were left out.
-				shift := 2*take*(seen-(k-take)) + take*(size-take)
-				for u := width - 1; u >= shift; u-- {
-					ways[k][u] += float64(choose * ways[k-take][u-shift])
+				shift := 2*take*(seen-left) + take*(size-take)
+				if shift > upTo {
+					continue
+				}
+				from := ways[left*width:]
+				last := min(upTo-shift, 2*left*(seen-left)) // beyond it there is nothing yet
+				into := to[shift : shift+last+1]
+				for u, w := range from[:last+1] {
+					into[u] += float64(choose * w)
 				}
 			}
 		}
 		seen += size
 	}
-	out := ways[m]
-	for u := 1; u < len(out); u++ {
-		out[u] += out[u-1]
+	counts = ways[m*width : (m+1)*width]
+	for u := 1; u < len(counts); u++ {
+		counts[u] += counts[u-1]
 	}
-	all := out[len(out)-1]
-	for u := range out {
-		out[u] /= all
-	}
-	return out
+	return counts, ways
 }
 
 // binomial returns n choose k as a float, exact while it fits 53 bits.

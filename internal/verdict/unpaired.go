@@ -65,24 +65,25 @@ func (j *judgement) apart(sc *scale, row *Row, u *unit, centre result.Centre, t 
 	if row.Gating {
 		m.need = needApart(j.family, sc.alpha)
 	}
-	j.apartDoubts(row, u, base, cont)
+	row.apartDoubts(base, cont)
+	for _, code := range u.tokens() {
+		row.note(code, "")
+	}
 	return m
 }
 
-func (j *judgement) apartDoubts(row *Row, u *unit, base, cont []float64) {
-	row.Warnings = append(row.Warnings, unpairedNote,
+// apartDoubts notes what a reader of two samples should know.
+func (r *Row) apartDoubts(base, cont []float64) {
+	r.Warnings = append(r.Warnings, unpairedNote,
 		Note{orderConfounded, "the sides were not measured in rounds: anything else that changed between them looks like a change"})
 	if len(base) != len(cont) {
-		row.note("unequal", "%d against %d processes", len(base), len(cont))
+		r.note("unequal", "%d against %d processes", len(base), len(cont))
 	}
-	if row.Dropped > 0 {
-		row.note(reasonDropped, "%d processes of a side gave no value", row.Dropped)
+	if r.Dropped > 0 {
+		r.note(reasonDropped, "%d processes of a side gave no value", r.Dropped)
 	}
 	if wild := max(wildShare(base), wildShare(cont)); wild > 0.2 {
-		row.note("outliers", "%s %% of a side's processes are far from the others", short(100*wild))
-	}
-	for _, code := range u.tokens() {
-		row.note(code, "")
+		r.note("outliers", "%s %% of a side's processes are far from the others", short(100*wild))
 	}
 }
 
@@ -108,7 +109,7 @@ func (s *scale) measureApart(base, cont []float64, kind, direction string, t Thr
 	if kind == Difference {
 		m.tau = max(t.Absolute, t.Relative*math.Abs(m.baseline))
 	}
-	if t.Absolute > 0 && kind == Ratio {
+	if kind == Ratio && s.mayBeBelow(base, cont, t.Absolute) {
 		_, _, m.absolute = s.intervalsApart(base, cont)
 	}
 	centre, wide, narrow := s.intervalsApart(a, b)
@@ -125,6 +126,8 @@ func (s *scale) measureApart(base, cont []float64, kind, direction string, t Thr
 			}
 		}
 	}
+	slices.Sort(a)
+	slices.Sort(b)
 	m.pSlower, m.pFaster = s.apart(a, b, m.tau).greater, s.apart(a, b, -m.tau).less
 	m.slower, m.faster = m.pSlower, m.pFaster
 	return m
@@ -141,6 +144,24 @@ func (s *scale) intervalsApart(a, b []float64) (centre float64, wide, narrow Int
 		return Interval{Lower: s.walsh[k-1], Upper: s.walsh[len(s.walsh)-k], Level: level, Order: k}
 	}
 	return middle(s.walsh), read(s.alpha), read(2 * s.alpha)
+}
+
+// mayBeBelow reports whether the interval of the absolute changes can be within a
+// floor: enough of the differences have to be. It saves sorting them where not.
+func (s *scale) mayBeBelow(a, b []float64, floor float64) bool {
+	if floor <= 0 {
+		return false
+	}
+	k, _ := s.orderApart(len(a), len(b), 2*s.alpha)
+	inside := 0
+	for _, y := range b {
+		for _, x := range a {
+			if math.Abs(y-x) < floor {
+				inside++
+			}
+		}
+	}
+	return k > 0 && inside >= len(a)*len(b)-2*(k-1)
 }
 
 // needApart returns the processes a side with which one of m gated pairs can be

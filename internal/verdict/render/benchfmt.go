@@ -3,34 +3,65 @@ package render
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"writ/internal/result"
 	"writ/internal/verdict"
+	"writ/internal/verdict/benchfile"
 )
 
 // benchmarks writes the values that were judged as lines of the Go benchmark
-// format, so that other tools can look at them: one line per process, the key
-// "side" telling the sides apart (benchstat -col side). The judgement stands in
-// lines that such tools pass over.
+// format, so that other tools can look at them and writ compare can read them
+// again: one line per process, the key "side" telling the sides apart (benchstat
+// -col side) and "round" the rounds. The judgement stands in lines that such tools
+// pass over.
 func benchmarks(r verdict.Report) (string, error) {
 	var b strings.Builder
 	b.WriteString("run-key: " + oneLine(r.RunKey) + "\nmethod: " + oneLine(r.Method) + "\n")
 	for _, u := range units(r) {
 		b.WriteString("Unit " + u + "\n")
 	}
+	rounds := 0 // and one more
+	for _, row := range r.Rows {
+		for _, n := range row.SampleRounds {
+			rounds = max(rounds, n+1)
+		}
+	}
 	for at, name := range []string{"baseline", "contender"} {
-		written := false
-		for _, row := range r.Rows {
-			for _, v := range row.Samples[at] {
-				if !written {
-					b.WriteString("side: " + name + "\n")
-					written = true
+		lines := func(key string, of func(verdict.ReportRow) []float64) {
+			for _, row := range r.Rows {
+				for _, v := range of(row) {
+					b.WriteString(key + benchName(row) + " 1 " + digits(v) + " " + benchUnit(row) + "\n")
+					key = ""
 				}
-				b.WriteString(benchName(row) + " 1 " + digits(v) + " " + benchUnit(row) + "\n")
 			}
+		}
+		head := "side: " + name + "\n"
+		if rounds > 0 && r.Schedule != "" {
+			head += "schedule: " + oneLine(r.Schedule) + "\n"
+		}
+		before := b.Len()
+		lines(head, func(row verdict.ReportRow) []float64 {
+			if row.SampleRounds != nil {
+				return nil
+			}
+			return row.Samples[at]
+		})
+		for round := range rounds {
+			key := "round: " + strconv.Itoa(round) + "\n"
+			if b.Len() == before {
+				key = head + key
+			}
+			lines(key, func(row verdict.ReportRow) []float64 {
+				i, ok := slices.BinarySearch(row.SampleRounds, round)
+				if !ok {
+					return nil
+				}
+				return row.Samples[at][i : i+1]
+			})
 		}
 	}
 	for _, row := range r.Rows {
@@ -84,23 +115,8 @@ func benchName(row verdict.ReportRow) string {
 	return "Benchmark" + word(name)
 }
 
-// Units of the quantities that every tool of this format knows.
-var known = map[string]string{"wall-time": "sec/op", "allocated-bytes": "B/op", "allocations": "allocs/op", "throughput-bytes": "B/s"}
-
 // benchUnit is the quantity as a unit of the format.
-func benchUnit(row verdict.ReportRow) string {
-	if u, ok := known[row.Quantity]; ok {
-		return u
-	}
-	unit := row.Unit
-	if unit == "s" {
-		unit = "sec"
-	}
-	if unit == "" || unit == "1" {
-		return word(row.Quantity)
-	}
-	return word(row.Quantity + "-" + unit)
-}
+func benchUnit(row verdict.ReportRow) string { return word(benchfile.Unit(row.Quantity, row.Unit)) }
 
 // word replaces white space, which would end a field.
 func word(s string) string {

@@ -47,6 +47,9 @@ func commas(r verdict.Report) (string, error) {
 	for _, e := range r.Exclusions {
 		extra("excluded", "", e)
 	}
+	for _, n := range r.Notes {
+		extra("note", "", n)
+	}
 	if r.Gate != nil {
 		extra("gate "+string(r.Gate.Answer), "", strings.Join(r.Gate.Reasons, "; "))
 	}

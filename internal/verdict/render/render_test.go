@@ -20,6 +20,7 @@ import (
 	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/verdict"
+	"writ/internal/verdict/benchfile"
 )
 
 var update = flag.Bool("update", false, "write what the formats give now into testdata")
@@ -327,6 +328,46 @@ func TestThePictureRunsNothing(t *testing.T) {
 	for _, row := range gated().Rows {
 		if !strings.Contains(described, row.Case) || !strings.Contains(described, row.Text) {
 			t.Errorf("the description leaves out %s", row.Case)
+		}
+	}
+}
+
+// What is written in the benchmark format and read again has the same values in the
+// same rounds, and so the same numbers.
+func TestBenchmarkLinesAreReadAgain(t *testing.T) {
+	t.Parallel()
+	r := sample()
+	kept := r.Rows[:0]
+	for _, row := range r.Rows {
+		if row.Word != string(verdict.Invalid) {
+			row.SampleRounds = []int{0, 2}
+			kept = append(kept, row)
+		}
+	}
+	r.Rows, r.Schedule = kept, "random"
+	f, err := benchfile.Read("kept.txt", strings.NewReader(write(t, "benchfmt", r)), benchfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := benchfile.Gather(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Series) != len(r.Rows) || g.Schedule.Kind != "random" || g.Rounds != 3 {
+		t.Fatalf("%d series in %d rounds, schedule %q", len(g.Series), g.Rounds, g.Schedule.Kind)
+	}
+	for i, s := range g.Series {
+		row := r.Rows[i]
+		if s.Quantity != row.Quantity || s.Unit != row.Unit || s.Direction != row.Direction {
+			t.Errorf("%s comes back as %s in %s, %s", row.Case, s.Quantity, s.Unit, s.Direction)
+		}
+		for at := range s.Samples {
+			if diff := cmp.Diff(row.Samples[at], s.Samples[at]); diff != "" {
+				t.Errorf("%s (-written +read):\n%s", row.Case, diff)
+			}
+			if diff := cmp.Diff([]uint16{0, 2}, s.Rounds[at]); diff != "" {
+				t.Errorf("%s: rounds (-written +read):\n%s", row.Case, diff)
+			}
 		}
 	}
 }

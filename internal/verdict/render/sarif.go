@@ -41,6 +41,9 @@ func sarif(r verdict.Report) (string, error) {
 	for _, e := range r.Exclusions {
 		notices = append(notices, map[string]any{"level": "note", "message": map[string]string{"text": "excluded: " + e}})
 	}
+	for _, n := range r.Notes {
+		notices = append(notices, map[string]any{"level": "note", "message": map[string]string{"text": n}})
+	}
 	rules := []any{}
 	for _, id := range ruleIDs(r) {
 		rules = append(rules, map[string]any{"id": id, "shortDescription": map[string]string{"text": meanings[id]}})
