@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,8 +100,8 @@ interrupted, what was measured until then is kept.`,
 	onlyRead := []string{"results", "run", "profile", "baseline"}
 	onlyMeasure := measuring(c, o.measureFlags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if fileArguments(args) {
-			return a.compareFiles(o, args, givenOf(c, slices.Concat(onlyRead, onlyMeasure, []string{"run-key", "label"})))
+		if fileArguments(args) && givenOf(c, onlyMeasure) == "" {
+			return a.compareFiles(o, args, givenOf(c, append(onlyRead, "run-key", "label", "noise")))
 		}
 		if reads, err := readsOrMeasures(c, args, onlyRead, onlyMeasure); err != nil {
 			return err

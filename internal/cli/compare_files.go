@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"writ/internal/fault"
@@ -22,13 +21,18 @@ then the exact test of rounds judges; "slot", "schedule" and "seed" may say in w
 order they ran. One file with "side: baseline" and "side: contender" holds both sides.
 --method benchstat prints, with --format csv or without, what benchstat prints as CSV.`
 
-// fileArguments reports whether all of one or two arguments are files, so that
-// they can be no two states of a source.
+// fileArguments reports whether one or two arguments mean files, and no states of a
+// source: one of them is a file, and none is a folder.
 func fileArguments(args []string) bool {
-	return len(args) > 0 && len(args) <= 2 && !slices.ContainsFunc(args, func(name string) bool {
+	some := false
+	for _, name := range args {
 		info, err := os.Stat(name)
-		return err != nil || info.IsDir()
-	})
+		if err == nil && info.IsDir() {
+			return false
+		}
+		some = some || err == nil
+	}
+	return some && len(args) <= 2
 }
 
 // compareFiles judges benchmark files: two, or one with both sides. stray is a flag
