@@ -24,7 +24,7 @@ func (a *app) measureCommands() []func() *cobra.Command {
 	return []func() *cobra.Command{
 		a.targetCommand, a.orderCommand, a.policyCommand, a.runCommand, a.compareCommand, a.gateCommand,
 		a.ingestCommand, a.seriesCommand, a.historyCommand, a.headCommand,
-		a.calibrateCommand,
+		a.calibrateCommand, a.bisectCommand,
 	}
 }
 

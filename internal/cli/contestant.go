@@ -116,6 +116,14 @@ func (w *workshop) close(ctx context.Context) error {
 	return err
 }
 
+// discard removes what was made under a name.
+func (w *workshop) discard(ctx context.Context, name string) error {
+	if w.o.keep {
+		return nil
+	}
+	return w.yard.Remove(ctx, revision.Build{Tree: filepath.Join(w.dir, name, "tree")})
+}
+
 // side makes the contestant that a word names. name is its folder: names of the same
 // length make paths of the same length.
 func (w *workshop) side(ctx context.Context, name, word string) (contestant, error) {

@@ -36,6 +36,7 @@ var rooms = []room{
 	{"internal/verdict/render", 3, "judgements in the formats of other tools", []string{"internal/verdict", "internal/verdict/benchfile", "internal/result"}},
 	{"internal/history", 3, "what a store of results takes, and what its series show", []string{"internal/result", "internal/verdict"}},
 	{"internal/noise", 3, "what unchanged code looks like on a machine", []string{"internal/order", "internal/result", "internal/verdict"}},
+	{"internal/bisect", 3, "which commit made a difference", []string{"internal/verdict"}},
 	{"internal/landing", 3, "who may land", nil},
 
 	{"internal/blob", 4, "kept bytes", nil},
