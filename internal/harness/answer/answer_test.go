@@ -30,9 +30,9 @@ func TestRead(t *testing.T) {
 	}{
 		"whole": {ended(0, ""), Series{Values: []float64{1, 2}, Iterations: []int{3, 4}, Groups: []string{"a", "b"}, Unit: "x", Summaries: summaries},
 			harness.Measured{Status: result.Success, Values: []float64{1, 2}, Groups: []string{"a", "b"}, Unit: "s", OriginalUnit: "x", Summaries: summaries}, []int{3, 4}},
-		"fewer":  {ended(0, ""), Series{Values: []float64{1}, Summaries: summaries}, harness.Measured{Status: result.Partial, Reason: result.ReasonPartial, Values: []float64{1}, Unit: "s"}, nil},
-		"status": {ended(1, ""), Series{Values: []float64{1, 2}}, harness.Measured{Status: result.Partial, Reason: result.ReasonPartial, Values: []float64{1, 2}, Unit: "s"}, nil},
-		"more":   {ended(0, ""), Series{Values: []float64{1, 2, 3}}, harness.Measured{Status: result.Failed, Reason: result.ReasonMapping, Unit: "s", Message: "3 values in the file, 2 were ordered: the benchmark sets its own"}, nil},
+		"fewer":                   {ended(0, ""), Series{Values: []float64{1}, Summaries: summaries}, harness.Measured{Status: result.Partial, Reason: result.ReasonPartial, Values: []float64{1}, Unit: "s"}, nil},
+		"status":                  {ended(1, ""), Series{Values: []float64{1, 2}}, harness.Measured{Status: result.Partial, Reason: result.ReasonPartial, Values: []float64{1, 2}, Unit: "s"}, nil},
+		"more":                    {ended(0, ""), Series{Values: []float64{1, 2, 3}}, harness.Measured{Status: result.Failed, Reason: result.ReasonMapping, Unit: "s", Message: "3 values in the file, 2 were ordered: the benchmark sets its own"}, nil},
 		"as many as there can be": {ended(0, ""), Series{Values: []float64{1}, Expected: 1}, harness.Measured{Status: result.Success, Values: []float64{1}, Unit: "s"}, nil},
 		"one is broken": {ended(0, ""), Series{Values: []float64{math.NaN(), 2}, Iterations: []int{3, 4}, Groups: []string{"a", "b"}},
 			harness.Measured{Status: result.Partial, Reason: result.ReasonPartial, Values: []float64{2}, Groups: []string{"b"}, Unit: "s", Message: "wall-time of NaN cannot be used"}, []int{4}},
