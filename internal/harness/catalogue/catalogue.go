@@ -12,8 +12,11 @@ import (
 	"writ/internal/harness/customjson"
 	"writ/internal/harness/gobench"
 	"writ/internal/harness/googlebenchmark"
+	"writ/internal/harness/mitata"
 	"writ/internal/harness/pyperf"
 	"writ/internal/harness/pytestbenchmark"
+	"writ/internal/harness/tinybench"
+	"writ/internal/harness/vitest"
 )
 
 // All returns every adapter, in the order of their names, set up for this machine.
@@ -23,7 +26,10 @@ func All() harness.Set {
 		customjson.Adapter{},
 		gobench.Adapter{Processors: runtime.GOMAXPROCS(0)},
 		googlebenchmark.Adapter{},
+		mitata.New(""),
 		pyperf.Adapter{},
 		pytestbenchmark.Adapter{},
+		tinybench.New(""),
+		vitest.New(""),
 	}
 }
