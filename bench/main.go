@@ -35,6 +35,7 @@ type part struct {
 var parts = []part{
 	{"serve", benchServe},
 	{"run", benchRun},
+	{"suite", benchSuite},
 	{"docket", benchDocket},
 	{"verdict", benchVerdict},
 	{"journal", benchJournal},

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"writ/internal/harness/googlebenchmark"
+	"writ/internal/order"
+)
+
+const (
+	// suiteLimit is how long a suite may take through Writ, as a multiple of the
+	// program run directly with the same flags.
+	suiteLimit = 1.02
+	// suitePairs is how often both are run: a suite is long.
+	suitePairs = 3
+	// suiteSeconds is the least time of one sample, the library's own default.
+	suiteSeconds = 0.5
+)
+
+// suiteSource has twelve cases whose lengths lie four decades apart.
+const suiteSource = `#include <benchmark/benchmark.h>
+#include <numeric>
+#include <vector>
+
+static void BM_sum(benchmark::State& state) {
+  std::vector<int> v(state.range(0), 1);
+  for (auto _ : state) benchmark::DoNotOptimize(std::accumulate(v.begin(), v.end(), 0));
+}
+BENCHMARK(BM_sum)->RangeMultiplier(4)->Range(64, 64 << 10);
+
+static void BM_copy(benchmark::State& state) {
+  std::vector<char> v(state.range(0), 1);
+  for (auto _ : state) { std::vector<char> w(v); benchmark::DoNotOptimize(w.data()); }
+}
+BENCHMARK(BM_copy)->RangeMultiplier(4)->Range(64, 64 << 10);
+
+BENCHMARK_MAIN();
+`
+
+// benchSuite runs a Google Benchmark program through the binary and directly, in turns.
+func benchSuite(ctx context.Context, s setup) ([]figure, error) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		return nil, errors.New("a C++ compiler is missing (apt-get install -y g++ libbenchmark-dev)")
+	}
+	dir, err := os.MkdirTemp(s.dir, "writ-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program, file, err := makeSuite(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	var ours, direct times
+	var d []float64
+	for n := range suitePairs {
+		through := func() error {
+			out := filepath.Join(dir, fmt.Sprintf("results-%d", n))
+			return command(ctx, dir, s.writ, "run", file, "--out", out, "--no-ingest", "--quiet")
+		}
+		alone := func() error {
+			return command(ctx, dir, program, fmt.Sprintf("--benchmark_min_time=%g", suiteSeconds), "--benchmark_repetitions=1",
+				"--benchmark_out="+filepath.Join(dir, "direct.json"), "--benchmark_out_format=json")
+		}
+		a, b, err := inTurns(n, through, alone)
+		if err != nil {
+			return nil, err
+		}
+		ours, direct, d = append(ours, a), append(direct, b), append(d, math.Log(a.Seconds()/b.Seconds()))
+	}
+	r := centre(d)
+	r.Centre = math.Exp(r.Centre)
+	a, b := ours.sorted().at(0.5), direct.sorted().at(0.5)
+	return []figure{{
+		What: "suite: Google Benchmark through writ run", Value: show(a), Beside: "the program itself " + show(b), Ratio: &r, Floor: atMost(suiteLimit),
+		Numbers: map[string]float64{"ours_ms": millis(a), "direct_ms": millis(b)},
+	}}, nil
+}
+
+// inTurns times both, the first one first in even rounds.
+func inTurns(round int, first, second func() error) (a, b time.Duration, err error) {
+	timed := func(do func() error) (time.Duration, error) {
+		start := time.Now()
+		err := do()
+		return time.Since(start), err
+	}
+	if round%2 == 0 {
+		if a, err = timed(first); err == nil {
+			b, err = timed(second)
+		}
+		return a, b, err
+	}
+	if b, err = timed(second); err == nil {
+		a, err = timed(first)
+	}
+	return a, b, err
+}
+
+func command(ctx context.Context, dir, name string, args ...string) error {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(name), err, out)
+	}
+	return nil
+}
+
+// makeSuite compiles the program in a checkout of its own and writes an order for it.
+func makeSuite(ctx context.Context, dir string) (program, file string, err error) {
+	source := filepath.Join(dir, "suite")
+	if err := os.Mkdir(source, 0o755); err != nil {
+		return "", "", err
+	}
+	if err := os.WriteFile(filepath.Join(source, "suite.cc"), []byte(suiteSource), 0o644); err != nil {
+		return "", "", err
+	}
+	build := filepath.Join(dir, "suite-build")
+	program = filepath.Join(build, "suite")
+	if err := os.Mkdir(build, 0o755); err != nil {
+		return "", "", err
+	}
+	for _, argv := range [][]string{
+		{"g++", "-O2", "-o", program, "suite.cc", "-lbenchmark", "-lpthread"},
+		{"git", "init", "-q"},
+		{"git", "add", "-A"},
+		{"git", "-c", "user.name=bench", "-c", "user.email=bench@example.org", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "suite"},
+	} {
+		if err := command(ctx, source, argv[0], argv[1:]...); err != nil {
+			return "", "", err
+		}
+	}
+	o, err := order.Build(order.BuildParams{
+		RunKey: "bench", Side: "baseline", Project: "bench", Requester: order.Requester{Kind: order.Person, Name: "bench"},
+		Suites:     []order.Suite{{Adapter: googlebenchmark.Name, Suite: "suite", Filter: "."}},
+		Quantities: []string{"wall-time"},
+		Target:     order.Target{Kind: order.BuildTree, Path: build, SourceDir: source, Source: order.Source{URI: "https://example.org/suite.git", Type: "git"}},
+		Precision:  order.Precision{Repetitions: order.Times(1), Calibration: &order.Calibration{Mode: order.Adaptive, MinimumSampleSeconds: suiteSeconds}},
+		Timeouts:   order.Timeouts{CaseS: 60, OrderS: 600},
+	})
+	if err != nil {
+		return "", "", err
+	}
+	file = filepath.Join(dir, "suite.json")
+	return program, file, os.WriteFile(file, o.Raw(), 0o644)
+}
