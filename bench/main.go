@@ -36,6 +36,7 @@ var parts = []part{
 	{"serve", benchServe},
 	{"run", benchRun},
 	{"suite", benchSuite},
+	{"plan", benchPlan},
 	{"docket", benchDocket},
 	{"verdict", benchVerdict},
 	{"journal", benchJournal},
