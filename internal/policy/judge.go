@@ -23,7 +23,8 @@ const (
 	FactModel           = "cpu.model"
 	FactMemory          = "memory.total"
 	FactGPUs            = "gpu.count"
-	FactTree            = "tree.state" // result.Clean, Dirty or Unknown
+	FactGPUClock        = "gpu.clock_mhz" // of all devices
+	FactTree            = "tree.state"    // result.Clean, Dirty or Unknown
 	FactThermalThrottle = "thermal.throttle_count"
 	FactQuotaThrottle   = "cgroup.cpu_throttled_periods"
 	FactTemperature     = "thermal.temperature" // sampled
@@ -40,7 +41,7 @@ const (
 
 // when says at which moments a verify rule about a check is judged.
 var when = map[string]Moment{
-	CPUAffinity: Start | Case, CPUGovernor: Start | Case, CPUBoost: Start | Case, CPUSMT: Start | Case,
+	CPUAffinity: Start | Case, CPUGovernor: Start | Case, CPUBoost: Start | Case, CPUSMT: Start | Case, GPUClocks: Start | Case,
 	LoadQuiescent: Start, HardwarePresent: Start, TreeClean: Start, // a benchmark is a load
 	Throttle: Case, // by how much a counter grew
 }
@@ -109,6 +110,8 @@ func (r Rule) looks() []string {
 		return []string{FactBoost}
 	case CPUSMT:
 		return []string{FactSMT}
+	case GPUClocks:
+		return []string{FactGPUClock}
 	case LoadQuiescent:
 		return []string{FactLoad}
 	case HardwarePresent:
@@ -149,6 +152,8 @@ func (r Rule) fails(facts Facts) string {
 		return facts.equals(FactBoost, parameter(r, "boost"))
 	case CPUSMT:
 		return facts.equals(FactSMT, parameter(r, "smt"))
+	case GPUClocks:
+		return facts.equals(FactGPUClock, parameter(r, "mhz"))
 	case CPUAffinity:
 		v, why := facts.seen(FactAffinity)
 		got, _ := v.String()

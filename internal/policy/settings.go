@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,10 +15,18 @@ var ThreadVariables = []string{
 	"GOMAXPROCS", "RAYON_NUM_THREADS",
 }
 
+// deviceVariables are what the runtimes of accelerators read the devices from that
+// a process may see: what gpu.device sets.
+var deviceVariables = []string{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}
+
+// deviceOrder gives the index of a device the same meaning in every process.
+const deviceOrder, byBus = "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
+
 // Settings are what a policy has set on the measured process.
 type Settings struct {
 	Threads int    // at most so many; 0 when it is not set
 	CPUs    string // processors it may run on, as the kernel spells them; "" when it is not set
+	Device  string // the accelerator it sees, an index or a UUID; "" when it is not set
 }
 
 // Settings returns what the enforce rules of p come to, as far as this package
@@ -37,13 +46,35 @@ func (p Policy) Settings() Settings {
 			if err == nil {
 				s.CPUs = cpus.String()
 			}
+		case GPUDevice:
+			s.Device = r.Parameters.Str("uuid")
+			if n, ok := parameter(r, "index").Int(); ok {
+				s.Device = strconv.FormatInt(n, 10)
+			}
 		}
 	}
 	return s
 }
 
-// Variables returns the environment variables that put the settings into effect.
+// Variables returns the environment variables that put the settings into effect;
+// nil when there are none.
 func (s Settings) Variables() map[string]string {
+	out := s.ThreadSettings()
+	if s.Device == "" {
+		return out
+	}
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, name := range deviceVariables {
+		out[name] = s.Device
+	}
+	out[deviceOrder] = byBus
+	return out
+}
+
+// ThreadSettings are those of the variables that say how many threads to use.
+func (s Settings) ThreadSettings() map[string]string {
 	if s.Threads == 0 {
 		return nil
 	}
@@ -52,6 +83,14 @@ func (s Settings) Variables() map[string]string {
 		out[name] = strconv.Itoa(s.Threads)
 	}
 	return out
+}
+
+// SetBy returns the check whose setting a variable is.
+func SetBy(variable string) string {
+	if slices.Contains(ThreadVariables, variable) {
+		return ThreadsMax
+	}
+	return GPUDevice
 }
 
 // Enforced returns the settings by check, as environment identities list them.
@@ -63,14 +102,21 @@ func (s Settings) Enforced() map[string]canon.Value {
 	if s.CPUs != "" {
 		out[CPUAffinity] = canon.StringOf(s.CPUs)
 	}
+	if s.Device != "" {
+		out[GPUDevice] = canon.StringOf(s.Device)
+		if n, err := strconv.ParseInt(s.Device, 10, 32); err == nil {
+			out[GPUDevice] = canon.IntOf(n)
+		}
+	}
 	return out
 }
 
-// handled are the checks that this package turns into settings or judges; the
-// others need a device that it does not know how to ask.
+// handled are the checks that this package turns into settings or judges. How an
+// accelerator waits for its work (accel.sync) is up to the harness, and none here
+// can be told.
 var handled = map[string]bool{
 	ThreadsMax: true, CPUAffinity: true, CPUGovernor: true, CPUBoost: true, CPUSMT: true, LoadQuiescent: true,
-	HardwarePresent: true, TreeClean: true, Throttle: true, Temperature: true,
+	HardwarePresent: true, TreeClean: true, Throttle: true, Temperature: true, GPUDevice: true, GPUClocks: true,
 }
 
 // Unhandled returns the index of the first rule that nothing here can carry out,

@@ -10,6 +10,7 @@ import (
 	"writ/internal/fault"
 	"writ/internal/harness"
 	"writ/internal/order"
+	"writ/internal/policy"
 	"writ/internal/result"
 	"writ/internal/runner/capture"
 )
@@ -74,9 +75,7 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 	}
 	d.Coordinates.Environment.Condition = a.condition
 	d.ObservedContext = observed(r.context, a.condition, r.noticed(a))
-	if cpus := r.regime.settings.CPUs; cpus != "" {
-		d.Coordinates.ResourceSelection = canon.MustFrom(map[string]string{"cpus": cpus})
-	}
+	d.Coordinates.ResourceSelection = selection(r.regime.settings)
 	doubts := []string{}
 	if from.warning != "" {
 		doubts = append(doubts, from.warning)
@@ -85,6 +84,20 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 		d.Quality = &result.Quality{Warnings: w}
 	}
 	return d
+}
+
+// selection is what of the machine's resources a policy has chosen, null for all.
+func selection(s policy.Settings) canon.Value {
+	chosen := map[string]string{}
+	for name, value := range map[string]string{"cpus": s.CPUs, "gpu": s.Device} {
+		if value != "" {
+			chosen[name] = value
+		}
+	}
+	if len(chosen) == 0 {
+		return canon.Value{}
+	}
+	return canon.MustFrom(chosen)
 }
 
 // observations are the values of a measurement, with the process of each where

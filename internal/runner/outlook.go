@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"writ/internal/canon"
@@ -43,7 +42,7 @@ func Outlook(ctx context.Context, p Params, pol policy.Policy, tree string) ([]P
 	defer done()
 	r := &run{suites: suites{Params: p, regime: regime{policy: pol, named: true, settings: pol.Settings()}}}
 	r.environ = capture.Merge(p.Place.Environ(), r.regime.settings.Variables())
-	r.system = r.Host.System()
+	r.system, r.tuned = r.Host.System(), r.Host.Tuning(result.Before)
 	if tree != "" {
 		if tree, err = filepath.Abs(tree); err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "look at policy", "no working directory")
@@ -84,9 +83,19 @@ func Outlook(ctx context.Context, p Params, pol policy.Policy, tree string) ([]P
 
 // tryOut puts the settings of one rule into effect on a program that does nothing.
 func (r *run) tryOut(ctx context.Context, s policy.Settings) (state, says string) {
+	if s.Device != "" {
+		r.regime.settings.Device = s.Device
+		if why := r.missesDevice(); why != "" {
+			return WouldFail, why
+		}
+	}
 	if s.CPUs == "" {
-		names := slices.Sorted(maps.Keys(s.Variables()))
-		return WouldSet, strings.Join(names, ", ") + " = " + strconv.Itoa(s.Threads)
+		var parts []string
+		variables := s.Variables()
+		for _, name := range slices.Sorted(maps.Keys(variables)) {
+			parts = append(parts, name+"="+variables[name])
+		}
+		return WouldSet, strings.Join(parts, " ")
 	}
 	taskset, ok := lookPath("taskset", r.Place.Environ(), "/")
 	if !ok {

@@ -26,6 +26,7 @@ type run struct {
 	order       order.Order
 	identity    capture.Identity
 	system      capture.Block
+	tuned       capture.Block      // when the policy was judged before the first case
 	environment result.Environment // without conditions
 	context     map[string]canon.Value
 	contexts    map[int]canon.Value // of comparison, by index in found; see compared

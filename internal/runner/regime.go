@@ -55,12 +55,12 @@ func govern(p Params, c order.Capabilities) (regime, error) {
 	r := regime{policy: pol, named: true, settings: pol.Settings()}
 	for _, name := range slices.Sorted(maps.Keys(r.settings.Variables())) {
 		if _, both := p.Order.EnvironmentVariables[name]; both {
-			return regime{}, refuse(canon.PointerTo("/environment_variables", name), "%s of %s sets it too", policy.ThreadsMax, pol.Ref()).
-				Help("leave it out of the order, or choose a policy without %s", policy.ThreadsMax)
+			return regime{}, refuse(canon.PointerTo("/environment_variables", name), "%s of %s sets it too", policy.SetBy(name), pol.Ref()).
+				Help("leave it out of the order, or choose a policy without %s", policy.SetBy(name))
 		}
 	}
-	if r.settings.Threads > 0 && !c.Variables {
-		return regime{}, refuse(at, "%s cannot guarantee that %s reaches the measured process", c.Adapter, policy.ThreadsMax)
+	if names := slices.Sorted(maps.Keys(r.settings.Variables())); len(names) > 0 && !c.Variables {
+		return regime{}, refuse(at, "%s cannot guarantee that %s reaches the measured process", c.Adapter, policy.SetBy(names[len(names)-1]))
 	}
 	if r.settings.CPUs != "" {
 		taskset, ok := lookPath("taskset", p.Place.Environ(), "/")
@@ -78,7 +78,7 @@ func (r regime) launched(argv []string) []string { return slices.Concat(r.launch
 // protocol adds the settings of the regime to those of the harness, which win where
 // they say the same thing.
 func (r regime) protocol(of canon.Value) canon.Value {
-	threads := canon.MustFrom(r.settings.Variables())
+	threads := canon.MustFrom(r.settings.ThreadSettings())
 	if own, ok := of.Get("threads"); ok {
 		for _, m := range own.Members() {
 			threads = threads.With(m.Name, m.Value)
@@ -104,6 +104,10 @@ func (r *run) uphold(ctx context.Context) error {
 		r.bar(policy.Failure{Check: policy.CPUAffinity, Refuse: true, Why: why})
 		g.settings.CPUs = "" // it is not in effect
 	}
+	if why := r.missesDevice(); why != "" {
+		r.bar(policy.Failure{Check: policy.GPUDevice, Refuse: true, Why: why})
+		g.settings.Device = ""
+	}
 	system := r.environment.System
 	r.environment = r.Host.Governed(g.policy.Ref(), g.settings.Enforced())
 	r.environment.System = system
@@ -120,6 +124,22 @@ func (r *run) uphold(ctx context.Context) error {
 		r.bar(f)
 	}
 	return nil
+}
+
+// missesDevice says why the accelerator that the policy chooses is not there, ""
+// when it is or none is chosen.
+func (r *run) missesDevice() string {
+	want := r.regime.settings.Device
+	if want == "" {
+		return ""
+	}
+	switch there, err := r.Host.HasDevice(want); {
+	case err != nil:
+		return "the accelerators of this machine cannot be listed: " + err.Error()
+	case !there:
+		return "this machine has no accelerator " + want
+	}
+	return ""
 }
 
 // policyFile is where the policy is kept beside the output of the cases.
@@ -140,7 +160,8 @@ const lookAgain = time.Second
 func (r *run) settle(ctx context.Context) ([]policy.Failure, error) {
 	deadline := r.Now().Add(r.regime.policy.Patience())
 	for {
-		failures := r.regime.policy.Judge(policy.Start, r.facts(r.Host.Condition(result.Before).Block, r.Host.Tuning(result.Before)))
+		r.tuned = r.Host.Tuning(result.Before)
+		failures := r.regime.policy.Judge(policy.Start, r.facts(r.Host.Condition(result.Before).Block))
 		restless := slices.ContainsFunc(failures, func(f policy.Failure) bool { return f.Check == policy.LoadQuiescent })
 		left := deadline.Sub(r.Now())
 		if !restless || left <= 0 {
@@ -158,7 +179,7 @@ func (r *run) settle(ctx context.Context) ([]policy.Failure, error) {
 // doing, and what the subject is.
 func (r *run) facts(blocks ...capture.Block) policy.Facts {
 	out := policy.Facts{}
-	for _, b := range append([]capture.Block{r.system}, blocks...) {
+	for _, b := range append([]capture.Block{r.system, r.tuned}, blocks...) {
 		maps.Copy(out, b)
 	}
 	out[policy.FactTree] = result.Missed(result.Unavailable, result.Before, "git")

@@ -299,11 +299,11 @@ func TestPoliciesThatCannotBeKept(t *testing.T) {
 		"unknown policy": {threads, nil, func(p *Params) { p.Policies = policy.Set{} }, "/environment_policy/name", `no policy "house"`},
 		"no handler": {`{"check":"tree.clean","tier":"record"},{"check":"x-arrow.pool","tier":"record"}`, nil, nil,
 			"/environment_policy", "cannot look after x-arrow.pool, which rule 1 of house@1 asks for"},
-		"no device":  {`{"check":"gpu.device","tier":"enforce","parameters":{"index":0}}`, nil, nil, "/environment_policy", "gpu.device"},
-		"no clocks":  {`{"check":"gpu.clocks-locked","tier":"record"}`, nil, nil, "/environment_policy", "gpu.clocks-locked"},
-		"said twice": {threads, func(p *order.BuildParams) { p.EnvironmentVariables = map[string]string{"OMP_NUM_THREADS": "1"} }, nil, "/environment_variables/OMP_NUM_THREADS", "sets it too"},
-		"no taskset": {`{"check":"cpu.affinity","tier":"enforce","parameters":{"cpus":"0"}}`, nil, func(p *Params) { p.Place = bare{local} }, "/environment_policy", "taskset"},
-		"no way in":  {threads, nil, func(p *Params) { p.Harnesses = harness.Set{fixed{}} }, "/environment_policy", "cannot guarantee that threads.max"},
+		"no way to wait":    {`{"check":"accel.sync","tier":"enforce","parameters":{"mode":"device-sync"}}`, nil, nil, "/environment_policy", "accel.sync"},
+		"device said twice": {`{"check":"gpu.device","tier":"enforce","parameters":{"index":0}}`, func(p *order.BuildParams) { p.EnvironmentVariables = map[string]string{"CUDA_VISIBLE_DEVICES": "1"} }, nil, "/environment_variables/CUDA_VISIBLE_DEVICES", "gpu.device of house@1 sets it too"},
+		"said twice":        {threads, func(p *order.BuildParams) { p.EnvironmentVariables = map[string]string{"OMP_NUM_THREADS": "1"} }, nil, "/environment_variables/OMP_NUM_THREADS", "sets it too"},
+		"no taskset":        {`{"check":"cpu.affinity","tier":"enforce","parameters":{"cpus":"0"}}`, nil, func(p *Params) { p.Place = bare{local} }, "/environment_policy", "taskset"},
+		"no way in":         {threads, nil, func(p *Params) { p.Harnesses = harness.Set{fixed{}} }, "/environment_policy", "cannot guarantee that threads.max"},
 	} {
 		p := under(t, tc.rules, tc.change, "echo s")
 		if tc.params != nil {
@@ -336,5 +336,93 @@ func TestProcessorsOfAHarness(t *testing.T) {
 	p = governed(t, build(t, goOrder(s, "^BenchmarkSum$", nil)), `{"check":"threads.max","tier":"enforce","parameters":{"n":1}}`)
 	if _, err := Run(t.Context(), p); fault.CodeOf(err) != fault.Refused {
 		t.Errorf("two processors under a policy of one: %v", err)
+	}
+}
+
+// twoDevices is a machine with two accelerators that say who they are, and one that
+// shows its clock rate.
+func twoDevices(t *testing.T, clock string) capture.Host {
+	return fakeHost(t, map[string]string{
+		"proc/driver/nvidia/gpus/0000:01:00.0/information": "Model: \t\t x\nGPU UUID: \t GPU-11\n",
+		"proc/driver/nvidia/gpus/0000:02:00.0/information": "Model: \t\t x\nGPU UUID: \t GPU-22\n",
+		"sys/class/drm/card1/device/pp_dpm_sclk":           clock,
+	})
+}
+
+func TestTheDeviceOfAPolicy(t *testing.T) {
+	t.Parallel()
+	const print = `echo s; echo "$CUDA_VISIBLE_DEVICES $HIP_VISIBLE_DEVICES $CUDA_DEVICE_ORDER" >&2`
+	for name, tc := range map[string]struct{ parameters, sees, enforced, missing string }{
+		"index":         {`{"index":1}`, "1 1 PCI_BUS_ID\n", `{"gpu.device":1}`, ""},
+		"id":            {`{"uuid":"GPU-22"}`, "GPU-22 GPU-22 PCI_BUS_ID\n", `{"gpu.device":"GPU-22"}`, ""},
+		"another index": {`{"index":2}`, "", "", "no accelerator 2"},
+		"another id":    {`{"uuid":"GPU-33"}`, "", "", "no accelerator GPU-33"},
+	} {
+		p := under(t, `{"check":"gpu.device","tier":"enforce","parameters":`+tc.parameters+`}`, nil, print)
+		p.Host = twoDevices(t, "0: 500Mhz *\n")
+		rep, err := Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rep.Results[0]
+		if tc.missing != "" {
+			if m, _ := r.Provenance.Info[result.InfoMessage].String(); r.Measurement.Reason != "policy-unsatisfied-gpu.device" || !strings.Contains(m, tc.missing) {
+				t.Errorf("%s: %+v, %q", name, r.Measurement, m)
+			}
+			continue
+		}
+		enforced, _ := r.Coordinates.Environment.Identity.Get("enforced")
+		if string(enforced.Canonical()) != tc.enforced || r.Coordinates.ResourceSelection.Str("gpu") != strings.Fields(tc.sees)[0] {
+			t.Errorf("%s: enforced %s, selected %s", name, enforced.Canonical(), r.Coordinates.ResourceSelection.Canonical())
+		}
+		errors, err := filepath.Glob(filepath.Join(p.Dir, "artifacts", "*", "0000.stderr"))
+		if err != nil || len(errors) != 1 {
+			t.Fatalf("%v %v", errors, err)
+		}
+		if b, err := os.ReadFile(errors[0]); err != nil || string(b) != tc.sees {
+			t.Errorf("%s: the program saw %q, %v", name, b, err)
+		}
+	}
+	p := under(t, `{"check":"gpu.device","tier":"enforce","parameters":{"index":0}}`, nil, "echo s")
+	p.Host = fakeHost(t, nil)
+	rep, err := Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := rep.Results[0].Measurement; m.Reason != "policy-unsatisfied-gpu.device" {
+		t.Errorf("a machine without a driver: %+v", m)
+	}
+}
+
+func TestLockedClocks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		clock, mhz string
+		holds      bool
+	}{
+		"as wanted": {"0: 500Mhz\n1: 1800Mhz *\n", "1800", true},
+		"another":   {"0: 500Mhz *\n1: 1800Mhz\n", "1800", false},
+		"none":      {"0: 500Mhz\n", "500", false},
+	} {
+		p := under(t, `{"check":"gpu.clocks-locked","tier":"verify","parameters":{"mhz":`+tc.mhz+`},"on_fail":"refuse"}`, nil, "echo s")
+		p.Host = twoDevices(t, tc.clock)
+		rep, err := Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := rep.Results[0].Measurement; (m.Status == result.Success) != tc.holds || !tc.holds && m.Reason != "policy-unsatisfied-gpu.clocks-locked" {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+	p := under(t, `{"check":"gpu.clocks-locked","tier":"record"}`, nil, "echo s")
+	p.Host = twoDevices(t, "1: 1800Mhz *\n")
+	rep, err := Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"", ".after"} {
+		if v, _ := rep.Results[0].ObservedContext.At("/gpu.clock_mhz" + when + "/value"); string(v.Canonical()) != "1800" {
+			t.Errorf("observed%s %s", when, rep.Results[0].ObservedContext.Canonical())
+		}
 	}
 }

@@ -25,13 +25,20 @@ func (h Host) System() Block {
 	return r.block
 }
 
-// Tuning reads those facts of System that somebody may change while a measurement
-// runs: how the clock rate is governed, and whether cores are shared.
+// Tuning reads what somebody may change while a measurement runs: how the clock rate
+// is governed, whether cores are shared, and how fast accelerators are clocked. All
+// but the last are facts of System too.
 func (h Host) Tuning(when string) Block {
 	r := reading{when, Block{}}
 	h.frequency(r)
 	h.threading(r)
+	h.accelerators(r)
 	return r.block
+}
+
+func (h Host) accelerators(r reading) {
+	mhz, source, err := h.clock()
+	r.put("gpu.clock_mhz", "MHz", source, mhz, err)
 }
 
 func (h Host) threading(r reading) {

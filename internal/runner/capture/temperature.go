@@ -3,7 +3,6 @@ package capture
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"writ/internal/order"
 )
@@ -39,30 +38,4 @@ func (h Host) Temperature(patterns []string) (hottest float64, source string, er
 var sensors = []struct{ values, name string }{
 	{"/sys/class/thermal/thermal_zone*/temp", "type"},
 	{"/sys/class/hwmon/hwmon*/temp*_input", "name"},
-}
-
-// devices counts the processors of drivers that say what they drive. A machine
-// without such a driver cannot tell whether it has any.
-func (h Host) devices() (n int, source string, err error) {
-	const nvidia, amd = "/proc/driver/nvidia/gpus", "/sys/class/kfd/kfd/topology/nodes"
-	found := false
-	for _, driver := range []string{nvidia, amd} {
-		if len(h.glob(driver)) > 0 {
-			found, source = true, strings.TrimPrefix(source+" "+driver, " ")
-		}
-	}
-	if !found {
-		return 0, nvidia, errAbsent
-	}
-	n = len(h.glob(nvidia + "/*"))
-	for _, file := range h.glob(amd + "/*/gpu_id") {
-		id, err := h.number(file)
-		if err != nil {
-			return 0, file, err
-		}
-		if id != 0 { // 0 is the main processor
-			n++
-		}
-	}
-	return n, source, nil
 }
