@@ -19,6 +19,7 @@ func (o *judgeOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.profile, "profile", "", "what the sides have in common: "+strings.Join(o.profiles, ", ")+" (default: as kept, else revisions)")
 	f.StringVar(&o.label, "label", "", "label whose values are the sides of environments")
 	f.StringVar(&o.noise, "noise", "", "noise of this machine, for the smallest effect that could have been seen: a file of writ calibrate, or none (default: what is known in the data folder)")
+	f.StringVar(&o.store, "store", "", "store of results whose history is shown, and says how noisy a case is where no calibration does: a file, or default for that of the data folder")
 	f.StringVar(&o.baseline, "baseline", "", "what everything is held against: a tree or commit, of which a beginning is enough, or the value of label, role or machine (default: as labelled)")
 }
 
@@ -70,8 +71,10 @@ alone and never by their sign. --second-stage adds rounds when the gate holds. W
 applies is in every order and in a warning of every row.
 
 Orders and results are in --out (default results/RUN_KEY), the documents in judged/ below
-it. --run KEY reads results/KEY unless --results names another folder. The profile
-single-run shows one run by itself and compares nothing.
+it. When everything is measured, the results go into the store that --store names, or
+into the one of the data folder if there is one. --run KEY reads results/KEY unless
+--results names another folder. The profile single-run shows one run by itself and
+compares nothing.
 
 ` + filesHelp + `
 
@@ -81,9 +84,10 @@ With --method benchx/paired-relative the words come from another rule: changed w
 the mean relative change is beyond --k times its standard error. Its comparison
 document is written whatever it says.
 
-Exit status: 0 judged, whatever was found; 2 the sides cannot be measured, or the results
-cannot be compared; 6 no such folder or revision; 12 nothing was measured; 130
-interrupted, what was measured until then is kept.`,
+Exit status: 0 judged, whatever was found; 1 judged, and the store rejected a result;
+2 the sides cannot be measured, or the results cannot be compared; 6 no such folder,
+store or revision; 12 nothing was measured; 130 interrupted, what was measured until
+then is kept.`,
 		Example: "  writ compare old.txt new.txt\n  writ compare main HEAD --build 'go test -c -o {out}/sum.test .' --suite sum.test --rounds 10\n" +
 			"  writ compare @release=v1.2 @release --adapter google-benchmark --suite bench --rounds 12 --min-time 0.1\n" +
 			"  writ compare plain hardened --label build=plain,hardened --suite bench --adapter google-benchmark --rounds 10\n" +
@@ -101,8 +105,9 @@ interrupted, what was measured until then is kept.`,
 	onlyMeasure := measuring(c, o.measureFlags)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if fileArguments(args) && givenOf(c, onlyMeasure) == "" {
-			return a.compareFiles(o, args, givenOf(c, append(onlyRead, "run-key", "label", "noise")))
+			return a.compareFiles(o, args, givenOf(c, append(onlyRead, "run-key", "label", "noise", "store")))
 		}
+		o.look = a.looking(c.Context(), o.store)
 		if reads, err := readsOrMeasures(c, args, onlyRead, onlyMeasure); err != nil {
 			return err
 		} else if reads {
@@ -121,6 +126,8 @@ type comparison struct {
 	Verdict    canon.Value `json:"verdict"`
 	Comparison canon.Value `json:"comparison"`
 	ResultSet  canon.Value `json:"result_set"`
+
+	History []earlierCase `json:"history,omitempty"` // with --store
 }
 
 // measuring adds the flags of measuring to a command and returns their names.
@@ -221,7 +228,7 @@ func (a *app) judgeRead(o compareOptions) error {
 	if err := o.keep(documentsOf(j.Outcome)); err != nil {
 		return err
 	}
-	if err := a.show(o.showOptions, j.Report(), comparison{j.Verdict, j.Comparison, j.ResultSet}); err != nil {
+	if err := a.show(o.showOptions, j.report(), comparison{j.Verdict, j.Comparison, j.ResultSet, j.earlier.view()}); err != nil {
 		return err
 	}
 	if err := j.nothing(); err != nil {
@@ -245,7 +252,7 @@ func (a *app) compareRelative(o compareOptions) error {
 	if err := o.keep(map[string][]byte{comparisonFile: made.Comparison.Canonical()}); err != nil {
 		return err
 	}
-	report := made.Report()
+	report := e.earlier.annotate(made.Report())
 	report.Failed = append(report.Failed, e.unreported(p)...)
 	if err := a.show(o.showOptions, report, struct {
 		Comparison canon.Value `json:"comparison"`

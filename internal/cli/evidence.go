@@ -30,6 +30,7 @@ type evidence struct {
 	results []result.Result
 	orders  []order.Order
 	claimed map[string][]byte // judgement documents by file name
+	earlier earlier
 }
 
 // readEvidence reads every JSON file below the folders. Results, orders and the
@@ -147,6 +148,8 @@ type judgeOptions struct {
 	noise, noiseDir                  string   // file, noNoise or "", and where files are looked for
 	contender                        string   // tree of the checkout in front, "" when none was asked about
 	profiles                         []string // that the command offers
+	store                            string   // whose history is shown; "" shows none
+	look                             func([]result.Result) (earlier, error)
 }
 
 // judged is a judgement with the policy it was made under.
@@ -154,7 +157,11 @@ type judged struct {
 	verdict.Outcome
 	policy  verdict.GatePolicy
 	results []result.Result
+	earlier earlier
 }
+
+// report is the judgement made ready to be shown, with what was seen before.
+func (j judged) report() verdict.Report { return j.earlier.annotate(j.Report()) }
 
 // judge judges what the folder holds, and holds the documents that are kept
 // beside the results against what follows from them.
@@ -163,7 +170,7 @@ func (o judgeOptions) judge() (j judged, err error) {
 	if err != nil {
 		return j, err
 	}
-	j.policy, j.results = p.Policy, p.Results
+	j.policy, j.results, j.earlier = p.Policy, p.Results, e.earlier
 	if j.Outcome, err = verdict.Judge(p); err != nil {
 		return j, err
 	}
@@ -182,9 +189,17 @@ func (o judgeOptions) evidence() (e evidence, p verdict.Params, err error) {
 	if p, err = e.params(o, policy); err != nil || o.profile == singleRun {
 		return e, p, err
 	}
+	if o.look != nil {
+		if e.earlier, err = o.look(p.Results); err != nil {
+			return e, p, err
+		}
+	}
 	if _, kept := e.claimed[verdictFile]; !kept { // else it must be the noise that the kept verdict cites
 		r := p.Results[0]
 		p.Sigma, err = o.sigma(noiseOf(r.Coordinates.Environment, r.Provenance.Runner, p.Policy), r.Coordinates.ComparisonContext, p.Policy)
+		if o.look != nil && o.noise != noNoise {
+			p.Sigma = e.earlier.sigma(p.Sigma)
+		}
 	}
 	return e, p, err
 }

@@ -36,7 +36,10 @@ Exit status: 0 pass; 10 block; 11 hold; 12 nothing was measured; 2 the results
 cannot be judged, or are not about --tree; 6 no such folder.`,
 		Example: "  writ gate --results out --policy default\n  writ gate --results out --policy gate.json --tree . --out judged\n  writ gate --results out --format junit --out report.xml",
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.gate(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.look = a.looking(c.Context(), o.store)
+			return a.gate(c.Context(), o)
+		},
 	}
 	o.judgeOptions.flags(c)
 	_ = c.MarkFlagRequired("results") // the flag was defined above
@@ -77,7 +80,7 @@ func (a *app) gate(ctx context.Context, o gateOptions) error {
 	if err := o.keep(documents); err != nil {
 		return err
 	}
-	report := j.Report().WithGate(j.policy, answer)
+	report := j.report().WithGate(j.policy, answer)
 	if err := a.show(o.showOptions, report, gated{answer, j.Verdict, j.Comparison, j.ResultSet}); err != nil {
 		return err
 	}

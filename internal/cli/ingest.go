@@ -111,6 +111,31 @@ func (a *app) ingest(ctx context.Context, store string, paths []string) error {
 	return nil
 }
 
+// feed puts what was just measured into the store that is named, or into that of the
+// data folder when it is there; nil when there is none. files are beside found, in dir.
+func (a *app) feed(ctx context.Context, store, dir string, files []string, found []result.Result, orders ...order.Order) (*ingested, error) {
+	if store == "" && !a.hasStore() {
+		return nil, nil
+	}
+	path, err := a.storeFile(store)
+	if err != nil {
+		return nil, err
+	}
+	out := ingested{Store: path, Rejected: []rejection{}, Orders: len(orders)}
+	err = a.withStore(ctx, path, true, func(s *results.Store) error {
+		answers, err := s.Ingest(ctx, found, orders...)
+		for i, d := range answers {
+			out.count(filepath.Join(dir, files[i]), d)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.showRejected(out.Rejected)
+	return &out, nil
+}
+
 // showRejected tells every rejection, also with --quiet: nothing else would.
 func (a *app) showRejected(all []rejection) {
 	for _, r := range all {

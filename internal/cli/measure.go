@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -23,12 +24,14 @@ type measureOptions struct {
 	driveOptions
 	precise     bool
 	secondStage int
+	noIngest    bool
 }
 
 func (o *measureOptions) measureFlags(c *cobra.Command) {
 	o.driveFlags(c)
 	f := c.Flags()
 	f.BoolVar(&o.precise, "until-precise", false, "stop before --rounds once every gating interval is at most half its threshold wide to each side")
+	f.BoolVar(&o.noIngest, "no-ingest", false, "put the results into no store")
 	f.IntVar(&o.secondStage, "second-stage", 0, "further rounds, measured only if the gate holds after --rounds; alpha is divided over both looks")
 }
 
@@ -63,12 +66,24 @@ func (a *app) measure(ctx context.Context, o compareOptions, words []string) (er
 	}
 	m.contest.check = a.checkSides(o, m)
 	m.contest.enough = m.enough(o)
-	if _, err := a.drive(ctx, o.driveOptions.staged(o.secondStage), shop.place, m.contest); err != nil {
+	rep, err := a.drive(ctx, o.driveOptions.staged(o.secondStage), shop.place, m.contest)
+	if err != nil {
 		return err
+	}
+	var stored *ingested
+	var unkept error // what was measured is in the folder, and judged all the same
+	if !o.noIngest {
+		stored, unkept = a.feed(ctx, o.store, m.contest.dir, rep.Files, rep.Results, rep.Orders...)
 	}
 	o.results, o.runKeys = []string{m.contest.dir}, []string{m.contest.runKey}
 	o.label, o.out, o.judged = m.label, "", filepath.Join(m.contest.dir, judgedFolder)
-	return a.judgeRead(o)
+	if err := a.judgeRead(o); err != nil || unkept != nil {
+		return cmp.Or(err, unkept)
+	}
+	if stored != nil && len(stored.Rejected) > 0 {
+		return exitStatus(fault.ExitFinding)
+	}
+	return nil
 }
 
 // staged adds the rounds of a second stage.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +14,6 @@ import (
 	"writ/internal/order"
 	"writ/internal/result"
 	"writ/internal/runner"
-	"writ/internal/store/results"
 )
 
 type runOptions struct {
@@ -164,26 +162,10 @@ func (a *app) reportRun(ctx context.Context, r runner.Report, dir string, o runO
 
 // keepResults puts the results of a run into the store; nil when there is none.
 func (a *app) keepResults(ctx context.Context, r runner.Report, dir string, o runOptions) (*ingested, error) {
-	if o.noIngest || o.store == "" && !a.hasStore() {
+	if o.noIngest {
 		return nil, nil
 	}
-	path, err := a.storeFile(o.store)
-	if err != nil {
-		return nil, err
-	}
-	out := ingested{Store: path, Rejected: []rejection{}, Orders: 1}
-	err = a.withStore(ctx, path, true, func(s *results.Store) error {
-		answers, err := s.Ingest(ctx, r.Results, r.Order)
-		for i, d := range answers {
-			out.count(filepath.Join(dir, r.Files[i]), d)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	a.showRejected(out.Rejected)
-	return &out, nil
+	return a.feed(ctx, o.store, dir, r.Files, r.Results, r.Order)
 }
 
 // plan shows what an order would run.

@@ -29,6 +29,12 @@ func (r Report) Cells() [][]string {
 	for _, row := range r.Rows {
 		out = append(out, cells(row))
 	}
+	if slices.ContainsFunc(r.Rows, func(x ReportRow) bool { return x.History != "" }) {
+		out[0] = append(out[0], "history")
+		for i, row := range r.Rows {
+			out[i+1] = append(out[i+1], row.History)
+		}
+	}
 	return out
 }
 

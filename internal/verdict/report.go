@@ -49,6 +49,7 @@ type ReportRow struct {
 	P                   *float64 // adjusted where the row gates, beyond the threshold towards slower
 	N, Dropped          int
 	Warnings            []Note
+	History             string // values of other runs as a line of bars, "" when none are known
 
 	Shown *Shown // how other tools tell the values, where they are told as those do
 
