@@ -16,26 +16,23 @@ func Render(d Document) string { return d.Report().Table() }
 // table; one that all rows have is there once.
 func (r Report) Table() string {
 	var b strings.Builder
-	_ = writeTable(&b, r.rows(), tableFrame{r.single(), r.Summary(), r.Failed, r.Exclusions, r.Notes}) // the builder does not fail
+	_ = writeTable(&b, r.rows(), tableFrame{r.single(), r.earlier(), r.Summary(), r.Failed, r.Exclusions, r.Notes}) // the builder does not fail
 	return b.String()
 }
 
 // Cells are the table as text, the head first.
 func (r Report) Cells() [][]string {
-	out, cells := [][]string{compared}, ReportRow.cells
-	if r.single() {
-		out, cells = [][]string{alone}, ReportRow.cellsAlone
-	}
+	head, cells := columns(r.single(), r.earlier())
+	out := [][]string{head}
 	for _, row := range r.Rows {
 		out = append(out, cells(row))
 	}
-	if slices.ContainsFunc(r.Rows, func(x ReportRow) bool { return x.History != "" }) {
-		out[0] = append(out[0], "history")
-		for i, row := range r.Rows {
-			out[i+1] = append(out[i+1], row.History)
-		}
-	}
 	return out
+}
+
+// earlier reports whether values of other runs are known.
+func (r Report) earlier() bool {
+	return slices.ContainsFunc(r.Rows, func(x ReportRow) bool { return x.History != "" })
 }
 
 // single reports whether nothing is compared.

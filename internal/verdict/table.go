@@ -118,6 +118,7 @@ func (l *layout) writeTo(w io.Writer) error {
 // tableFrame is everything around a table: what is said of the whole.
 type tableFrame struct {
 	single             bool // nothing is compared
+	history            bool // values of other runs are known
 	summary            string
 	failed, exclusions []string
 	remarks            []string
@@ -126,10 +127,7 @@ type tableFrame struct {
 // writeTable writes a table for a terminal: the rows, the whole in one line, what
 // failed, every warning, and what was left out.
 func writeTable(w io.Writer, r rows, f tableFrame) error {
-	head, cells := compared, ReportRow.cells
-	if f.single {
-		head, cells = alone, ReportRow.cellsAlone
-	}
+	head, cells := columns(f.single, f.history)
 	common := r.common()
 	l := layOut(head, r, common, cells)
 	if err := l.writeTo(w); err != nil {
@@ -168,6 +166,19 @@ var (
 	compared = []string{"case", "quantity", "base", "contender", "change", "interval", "n", "verdict"}
 	alone    = []string{"case", "quantity", "median", "interval", "n", "verdict"}
 )
+
+// columns are the head of a table and what makes its rows.
+func columns(single, history bool) (head []string, cells func(ReportRow) []string) {
+	head, cells = compared, ReportRow.cells
+	if single {
+		head, cells = alone, ReportRow.cellsAlone
+	}
+	if history {
+		plain := cells
+		head, cells = append(slices.Clip(head), "history"), func(r ReportRow) []string { return append(plain(r), r.History) }
+	}
+	return head, cells
+}
 
 func (r ReportRow) cells() []string {
 	return []string{r.Case, r.Quantity, r.Before(), r.After(), r.Change(), r.Range(), r.Rounds(), r.Text}
