@@ -33,37 +33,44 @@ type Capabilities struct {
 	Schedules          []string
 
 	CasePerProcess bool // one case per process: per-case limits and process-wide quantities hold
-	ManySuites     bool // more than one suite in one order
+	ManySuites     bool // it labels the cases of each suite, so that several fit in one order
 }
 
 // Quantities that a process has, not a case.
 var processWide = []string{"peak-rss", "gpu-peak-memory"}
 
-// Check refuses an order that c cannot honour in every detail: fault.Refused,
-// with the pointer of the first such detail and all of them in Fields.
-func Check(o Order, c Capabilities) error {
-	var r rules
-	r.adapter(o, c)
-	r.features(o, c)
-	r.capablePrecision(o.Precision, c)
-	r.capableQuantities(o, c)
-	if len(r.broken) == 0 {
-		return nil
+// Check refuses an order that the adapters of its suites cannot honour in every
+// detail: fault.Refused, with the pointer of the first such detail and all of them
+// in Fields. What holds for the whole order, every one of the adapters must honour.
+func Check(o Order, adapters ...Capabilities) error {
+	for _, c := range adapters {
+		var r rules
+		r.adapter(o, c, adapters)
+		r.features(o, c)
+		r.capablePrecision(o.Precision, c)
+		r.capableQuantities(o, c)
+		if len(r.broken) > 0 {
+			e := fault.New(fault.Refused, "check order", "%s", r.broken[0].Rule).At(r.broken[0].Pointer).
+				With("adapter", c.Adapter)
+			e.Fields = r.broken
+			return e
+		}
 	}
-	e := fault.New(fault.Refused, "check order", "%s", r.broken[0].Rule).At(r.broken[0].Pointer).
-		With("adapter", c.Adapter)
-	e.Fields = r.broken
-	return e
+	return nil
 }
 
-func (r *rules) adapter(o Order, c Capabilities) {
+// adapter checks the suites of c, and that every suite has its adapter in all.
+func (r *rules) adapter(o Order, c Capabilities, all []Capabilities) {
 	if len(o.Suites) > 1 && !c.ManySuites {
 		r.add("exactly one suite per order", strconv.Itoa(len(o.Suites)), "suites")
 	}
 	for i, s := range o.Suites {
 		at := strconv.Itoa(i)
 		if s.Adapter != c.Adapter {
-			r.add("no adapter of this name; here is "+c.Adapter, s.Adapter, "suites", at, "adapter")
+			if !slices.ContainsFunc(all, func(c Capabilities) bool { return c.Adapter == s.Adapter }) {
+				r.add("no adapter of this name; here is "+c.Adapter, s.Adapter, "suites", at, "adapter")
+			}
+			continue
 		}
 		if s.Filter != "" && !c.Filter {
 			r.add(c.Adapter+" takes no filter", s.Filter, "suites", at, "filter")

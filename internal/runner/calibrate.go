@@ -31,7 +31,6 @@ func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *orde
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	adaptive := &order.Calibration{Mode: order.Adaptive, MinimumSampleSeconds: s.SampleSeconds}
-	precision := order.Precision{Repetitions: once(r.harness.Capabilities()), Calibration: adaptive}
 	var paces []pace
 	for i, c := range r.cases {
 		ev := Event{Stage: Calibrating, Side: Baseline, Rounds: s.Rounds, Case: c.name, Index: i, Cases: len(r.cases)}
@@ -39,7 +38,9 @@ func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *orde
 		if track.done++; c.suite < 0 {
 			continue
 		}
-		inv, err := r.harness.Invocation(r.found[c.suite], c.name, precision)
+		h, name := r.harnesses[c.suite], r.own(c.suite, c.name)
+		precision := order.Precision{Repetitions: once(h.Capabilities()), Calibration: adaptive}
+		inv, err := h.Invocation(r.found[c.suite], name, precision)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func (s Session) calibrate(ctx context.Context, r *run, track *tracker) (_ *orde
 		if out.Result.Cause == proc.Cancelled {
 			return nil, fault.Wrap(ctx.Err(), fault.Cancelled, "calibrate", "stopped during %s", c.name)
 		}
-		reading := r.harness.Read(r.found[c.suite], c.name, precision, []string{"wall-time"}, out)
+		reading := h.Read(r.found[c.suite], name, precision, []string{"wall-time"}, out)
 		m, n := reading.Quantities["wall-time"], reading.InnerIterations
 		if m.Status == result.Success && len(n) == 1 {
 			paces = append(paces, pace{n[0], m.Values[0]})

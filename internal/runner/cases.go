@@ -117,7 +117,7 @@ func (r *run) attempt(ctx context.Context, c planned, last moment) (attempt, err
 	case out.Result.Cause == proc.TimedOut && left < limit:
 		a.reading = harness.All(c.quantities(), result.Failed, result.ReasonOrderTimeout, "the order's time was over while the case ran")
 	default:
-		a.reading = r.harness.Read(r.found[c.suite], c.name, r.order.Precision, c.quantities(), out)
+		a.reading = r.harnesses[c.suite].Read(r.found[c.suite], r.own(c.suite, c.name), r.order.Precision, c.quantities(), out)
 	}
 	r.review(c, &a)
 	if len(out.Result.Strays) > 0 {

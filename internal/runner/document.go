@@ -50,7 +50,7 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 	known, _ := result.Known(e.Quantity)
 	from := r.origins[at]
 	d := result.Document{
-		Producer:   r.harness.Producer(),
+		Producer:   r.harnesses[at].Producer(),
 		AttemptKey: result.RetryKey(o.Digest(), c.index, c.attempt),
 		Project:    o.Project,
 		Source:     result.Source(o.Target.Source),
@@ -70,7 +70,7 @@ func (r *run) document(c planned, e order.Entry, a attempt, m harness.Measured, 
 			StartedAt: stamp(a.started), EndedAt: stamp(a.ended),
 			SubjectDirty: r.identity.Dirty, SubjectTree: r.identity.Tree,
 			BenchmarkDirty: from.dirty, BenchmarkTree: from.tree,
-			Runner: &r.Runner, OriginalUnit: m.OriginalUnit, Artifacts: artifacts, Info: r.info(e, a, m),
+			Runner: &r.Runner, OriginalUnit: m.OriginalUnit, Artifacts: artifacts, Info: r.info(c, e, a, m),
 		},
 	}
 	d.Coordinates.Environment.Condition = a.condition
@@ -162,7 +162,7 @@ func (r *run) compared(suite int) canon.Value {
 		if r.contexts == nil {
 			r.contexts = map[int]canon.Value{}
 		}
-		v = r.comparison(r.found[suite])
+		v = r.comparison(suite)
 		r.contexts[suite] = v
 	}
 	return v
@@ -170,8 +170,9 @@ func (r *run) compared(suite int) canon.Value {
 
 // comparison is what must be equal for two results to be compared: harness,
 // intended protocol and runtime.
-func (r *run) comparison(su harness.Suite) canon.Value {
-	protocol, err := r.order.Precision.Protocol(r.harness.Defaults())
+func (r *run) comparison(suite int) canon.Value {
+	su := r.found[suite]
+	protocol, err := r.order.Precision.Protocol(r.harnesses[suite].Defaults())
 	if err != nil {
 		protocol = canon.MustFrom(map[string]string{}) // cannot happen for a parsed order
 	}
@@ -222,7 +223,7 @@ func (r *run) procedure(a attempt, m harness.Measured) result.Procedure {
 }
 
 // info is the rest, for audits.
-func (r *run) info(e order.Entry, a attempt, m harness.Measured) map[string]canon.Value {
+func (r *run) info(c planned, e order.Entry, a attempt, m harness.Measured) map[string]canon.Value {
 	info := r.order.Target.Declared()
 	info[result.InfoWorkOrder] = canon.StringOf(r.order.Ref())
 	info[result.InfoDomainHash] = canon.StringOf(r.order.DomainHash().Hex())
@@ -241,7 +242,7 @@ func (r *run) info(e order.Entry, a attempt, m harness.Measured) map[string]cano
 		info[result.InfoMessage] = canon.StringOf(text)
 	}
 	if len(a.reading.Facts) > 0 {
-		info[r.found[0].Adapter] = canon.MustFrom(a.reading.Facts)
+		info[r.found[max(c.suite, 0)].Adapter] = canon.MustFrom(a.reading.Facts)
 	}
 	if !a.ran {
 		return info

@@ -196,16 +196,20 @@ func (x *explainer) how(ctx context.Context) {
 }
 
 func (x *explainer) precision() {
-	if x.harness == nil {
+	if len(x.harnesses) < len(x.Order.Suites) {
 		x.say("/precision", "depends on the adapter")
 		return
 	}
-	protocol, err := x.Order.Precision.Protocol(x.harness.Defaults())
-	if err != nil {
-		x.say("/precision", "%v", err)
-		return
+	for i, h := range x.harnesses {
+		protocol, err := x.Order.Precision.Protocol(h.Defaults())
+		switch {
+		case err != nil:
+			x.say("/precision", "%v", err)
+		case i > 0 && x.Order.Suites[i].Adapter == x.Order.Suites[i-1].Adapter: // said already
+		default:
+			x.say("/precision", "one process per case of %s, with %s", x.Order.Suites[i].Adapter, protocol.Canonical())
+		}
 	}
-	x.say("/precision", "one process per case, with %s", protocol.Canonical())
 }
 
 func (x *explainer) environment(ctx context.Context) {

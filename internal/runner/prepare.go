@@ -126,7 +126,7 @@ func (r *run) plan() error {
 			c := planned{name: e.Case, index: n, suite: harness.Owner(r.found, e.Case)}
 			if c.suite >= 0 && r.barred.reason == "" {
 				var err error
-				if c.invocation, err = r.harness.Invocation(r.found[c.suite], e.Case, r.order.Precision); err != nil {
+				if c.invocation, err = r.harnesses[c.suite].Invocation(r.found[c.suite], r.own(c.suite, e.Case), r.order.Precision); err != nil {
 					return err
 				}
 			}
@@ -161,7 +161,7 @@ func (r *run) fresh() error {
 // fileName is the name of an entry's result, which follows from its keys alone.
 func (r *run) fileName(e order.Entry) string {
 	var d result.Result
-	d.Producer = r.harness.Producer()
+	d.Producer = r.harnesses[max(harness.Owner(r.found, e.Case), 0)].Producer()
 	d.IngestKey = result.IngestKey(r.order.RunKey, r.workload(e.Case), e.Quantity, r.Slot)
 	return d.FileName()
 }
@@ -192,8 +192,18 @@ func (r *run) survey(ctx context.Context) error {
 	}
 	r.environment.System = canon.MustFrom(system)
 	r.warnings = append(r.warnings, warnings...)
-	r.context = older(block, capture.Environ(r.environ, r.harness.Environment(), r.AllowList))
+	r.context = older(block, capture.Environ(r.environ, r.recorded(), r.AllowList))
 	return nil
+}
+
+// recorded lists the variables that change how a harness of the order measures.
+func (r *run) recorded() []string {
+	var names []string
+	for _, h := range r.harnesses {
+		names = append(names, h.Environment()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // older spells the facts that readers of earlier results look for.

@@ -36,7 +36,7 @@ type barred struct{ reason, message string }
 // govern finds the order's policy and checks that everything in it can be done
 // here. What the order itself sets may not be set by the policy too: one of them
 // would not be honoured.
-func govern(p Params, c order.Capabilities) (regime, error) {
+func govern(p Params, adapters []order.Capabilities) (regime, error) {
 	const op, at = "apply policy", "/environment_policy"
 	ref := p.Order.EnvironmentPolicy
 	if ref == nil {
@@ -59,8 +59,10 @@ func govern(p Params, c order.Capabilities) (regime, error) {
 				Help("leave it out of the order, or choose a policy without %s", policy.SetBy(name))
 		}
 	}
-	if names := slices.Sorted(maps.Keys(r.settings.Variables())); len(names) > 0 && !c.Variables {
-		return regime{}, refuse(at, "%s cannot guarantee that %s reaches the measured process", c.Adapter, policy.SetBy(names[len(names)-1]))
+	for _, c := range adapters {
+		if names := slices.Sorted(maps.Keys(r.settings.Variables())); len(names) > 0 && !c.Variables {
+			return regime{}, refuse(at, "%s cannot guarantee that %s reaches the measured process", c.Adapter, policy.SetBy(names[len(names)-1]))
+		}
 	}
 	if r.settings.CPUs != "" {
 		taskset, ok := lookPath("taskset", p.Place.Environ(), "/")

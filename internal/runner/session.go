@@ -6,6 +6,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/fault"
+	"writ/internal/harness"
 	"writ/internal/order"
 	"writ/internal/result"
 )
@@ -100,7 +101,9 @@ func (s Session) Run(ctx context.Context) (SessionReport, error) {
 		return out, err
 	}
 	total := 2 * s.Rounds * len(first.cases)
-	counts := slices.Contains(first.harness.Capabilities().Calibration, order.Fixed) && first.barred.reason == ""
+	counts := first.barred.reason == "" && !slices.ContainsFunc(first.harnesses, func(h harness.Harness) bool {
+		return !slices.Contains(h.Capabilities().Calibration, order.Fixed)
+	})
 	if s.SampleSeconds > 0 && counts {
 		total += len(first.cases)
 	}

@@ -120,22 +120,13 @@ func TestArtifactsThatAreNotHere(t *testing.T) {
 		o, err := order.Build(b)
 		if err == nil {
 			p := paramsFor(t, o)
-			p.Harnesses = harness.Set{several{}}
+			p.Harnesses = harness.Set{scripts{}}
 			_, err = Run(t.Context(), p)
 		}
 		if e, _ := fault.As(err); fault.CodeOf(err) != tc.want || e.Pointer != tc.at {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-// several is the scripts harness for orders with more than one suite.
-type several struct{ scripts }
-
-func (several) Capabilities() order.Capabilities {
-	c := scripts{}.Capabilities()
-	c.ManySuites = true
-	return c
 }
 
 func TestWorkTree(t *testing.T) {

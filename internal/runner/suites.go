@@ -19,16 +19,17 @@ import (
 	"writ/internal/runner/proc"
 )
 
-// suites is an order with its harness and the programs that it names.
+// suites is an order with its harnesses and the programs that it names.
 type suites struct {
 	Params
-	harness harness.Harness
-	regime  regime
-	placed  order.Order // with absolute paths, and what the policy sets
-	found   []harness.Suite
-	barred  barred
-	environ []string // of every program of the order
-	spares  *spares  // nil until the run is open
+	harnesses []harness.Harness // beside the suites of the order
+	renamed   []bool            // beside found: the label is the runner's, and the harness does not know it
+	regime    regime
+	placed    order.Order // with absolute paths, and what the policy sets
+	found     []harness.Suite
+	barred    barred
+	environ   []string // of every program of the order
+	spares    *spares  // nil until the run is open
 }
 
 // find checks that the harness and this runner honour the order, and locates its
@@ -37,13 +38,17 @@ type suites struct {
 func find(ctx context.Context, p Params) (suites, error) {
 	s := suites{Params: p}
 	var err error
-	if s.harness, err = p.Harnesses.Find(p.Order.Suites[0].Adapter); err != nil {
+	for i, su := range p.Order.Suites {
+		h, err := p.Harnesses.Find(su.Adapter)
+		if err != nil {
+			return s, at(err, i)
+		}
+		s.harnesses = append(s.harnesses, h)
+	}
+	if err := order.Check(p.Order, s.capabilities()...); err != nil {
 		return s, err
 	}
-	if err := order.Check(p.Order, s.capabilities()); err != nil {
-		return s, err
-	}
-	if s.regime, err = govern(p, s.harness.Capabilities()); err != nil {
+	if s.regime, err = govern(p, s.capabilities()); err != nil {
 		return s, err
 	}
 	if s.placed, err = locate(p.Order); err != nil {
@@ -52,7 +57,7 @@ func find(ctx context.Context, p Params) (suites, error) {
 	s.placed.EnvironmentVariables = s.variables()
 	labels := map[string]bool{}
 	for i, su := range p.Order.Suites {
-		one, err := s.harness.Locate(s.placed, su)
+		one, err := s.harnesses[i].Locate(s.placed, su)
 		if err != nil {
 			return s, at(err, i)
 		}
@@ -62,11 +67,15 @@ func find(ctx context.Context, p Params) (suites, error) {
 		if one.SourceDir == "" {
 			one.SourceDir = filepath.Dir(one.Program)
 		}
+		rename := one.Label == "" && len(p.Order.Suites) > 1
+		if rename {
+			one.Label = su.Suite
+		}
 		if labels[one.Label] {
 			return s, fault.New(fault.Refused, "locate suites", "two suites hold %q", one.Label).At("/suites/" + strconv.Itoa(i))
 		}
 		labels[one.Label] = true
-		s.found = append(s.found, one)
+		s.found, s.renamed = append(s.found, one), append(s.renamed, rename)
 	}
 	s.environ = capture.Merge(p.Place.Environ(), s.variables())
 	if err := s.attest(); err != nil || s.barred.reason != "" {
@@ -89,16 +98,16 @@ func (s suites) variables() map[string]string {
 // probe asks the programs of suites about themselves, where the harness needs it.
 func (s suites) probe(ctx context.Context) (err error) {
 	const op = "probe suites"
-	prober, ok := s.harness.(harness.Prober)
-	if !ok {
-		return nil
-	}
 	scratch, err := os.MkdirTemp("", "writ-probe-")
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, op, "no temporary directory")
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	for i, su := range s.found {
+		prober, ok := s.harnesses[i].(harness.Prober)
+		if !ok {
+			continue
+		}
 		var told []harness.Output
 		for j, inv := range prober.Probes(su) {
 			out, err := s.launch(ctx, inv, filepath.Join(scratch, strconv.Itoa(i)+"-"+strconv.Itoa(j)), seconds(s.Order.Timeouts.CaseS))
@@ -117,9 +126,20 @@ func (s suites) probe(ctx context.Context) (err error) {
 	return nil
 }
 
-// capabilities adds what the runner does around every harness.
-func (s suites) capabilities() order.Capabilities {
-	c := s.harness.Capabilities()
+// capabilities are those of the harnesses of the order, each once, with what the
+// runner does around every harness.
+func (s suites) capabilities() []order.Capabilities {
+	var all []order.Capabilities
+	for _, h := range s.harnesses {
+		if c := s.around(h.Capabilities()); !slices.ContainsFunc(all, func(o order.Capabilities) bool { return o.Adapter == c.Adapter }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (s suites) around(c order.Capabilities) order.Capabilities {
+	c.ManySuites = true
 	c.Collectors = s.AllowCollectors
 	c.BuildFacts = true
 	c.Components = true
@@ -139,6 +159,14 @@ func at(err error, i int) error {
 		e.Pointer = strings.Replace(e.Pointer, "/suites/0/", "/suites/"+strconv.Itoa(i)+"/", 1)
 	}
 	return err
+}
+
+// own is what the harness of suite i calls a planned case.
+func (s suites) own(i int, name string) string {
+	if s.renamed[i] {
+		return s.found[i].Bare(name)
+	}
+	return name
 }
 
 func expand(path, home string) string {
@@ -170,16 +198,21 @@ func (s suites) list(ctx context.Context) (cases []order.Case, err error) {
 	deadline := s.Now().Add(seconds(s.Order.Timeouts.OrderS))
 	for i, su := range s.found {
 		var outs []harness.Output
-		for j, inv := range s.harness.Listing(su) {
+		for j, inv := range s.harnesses[i].Listing(su) {
 			out, err := s.launch(ctx, inv, filepath.Join(scratch, strconv.Itoa(i)+"-"+strconv.Itoa(j)), deadline.Sub(s.Now()))
 			if err != nil {
 				return nil, refusal(ctx, err, "list cases")
 			}
 			outs = append(outs, out)
 		}
-		got, err := s.harness.Cases(su, outs)
+		got, err := s.harnesses[i].Cases(su, outs)
 		if err != nil {
 			return nil, refusal(ctx, err, "list cases")
+		}
+		if s.renamed[i] {
+			for j := range got {
+				got[j].Name = su.Label + "." + got[j].Name
+			}
 		}
 		if got, err = pick(i, s.Order.Suites[i], su, got); err != nil {
 			return nil, err

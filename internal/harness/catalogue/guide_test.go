@@ -30,7 +30,7 @@ func matrix(set harness.Set) string {
 		return "`" + strings.Join(names, "` `") + "`"
 	}
 	var b strings.Builder
-	b.WriteString("| adapter | targets | levels | calibration | warm-up | parameters | several suites | workload parameters |\n")
+	b.WriteString("| adapter | targets | levels | calibration | warm-up | parameters | labels its cases | workload parameters |\n")
 	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, h := range set {
 		c := h.Capabilities()
