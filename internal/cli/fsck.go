@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"writ/internal/blob"
 	"writ/internal/fault"
+	"writ/internal/store/results"
 	"writ/internal/store/sqlite"
 )
 
@@ -20,10 +22,11 @@ func (a *app) fsckCommand() *cobra.Command {
 	var data string
 	c := &cobra.Command{
 		Use:   "fsck",
-		Short: "check a data folder: journal chain, documents and blobs",
+		Short: "check a data folder: journal chain, documents, blobs and results",
 		Long: `Read a data folder whole while no server uses it: the pages of the database, gaps
 and the hash chain of every journal, the bytes of every document and blob against
-their digests. Nothing is repaired.
+their digests; in the store of results, every document and what follows from it.
+Nothing is repaired.
 
 Exit status: 0 sound; 1 something does not hold, and is listed; 3 the folder
 cannot be read; 4 a server uses the folder; 6 no such folder.`,
@@ -49,14 +52,16 @@ type checked struct {
 }
 
 type finding struct {
-	Workspace string `json:"workspace_id"`
+	Workspace string `json:"workspace_id"` // "" for the store of results
 	Where     string `json:"where"`
 	What      string `json:"what"`
 }
 
 func (a *app) fsck(ctx context.Context, data string) (err error) {
-	db := filepath.Join(data, "writ.db")
-	if _, err := os.Stat(db); err != nil {
+	db, resultsDB := filepath.Join(data, "writ.db"), filepath.Join(data, "results.db")
+	_, noLedger := os.Stat(db)
+	_, noResults := os.Stat(resultsDB)
+	if err := noLedger; err != nil && noResults != nil {
 		return fault.Wrap(err, fault.NotFound, "check data", "%s is no data folder", data).Help("pass the folder of writ serve with --data")
 	}
 	lock, err := lockData(data)
@@ -64,29 +69,16 @@ func (a *app) fsck(ctx context.Context, data string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	store, err := sqlite.Open(ctx, sqlite.Options{Path: db})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
 	out := checked{Data: data, Findings: []finding{}, Blobs: []string{}}
-	found, err := store.Check(ctx)
-	if err != nil {
-		return err
+	if noLedger == nil {
+		if err := out.ledger(ctx, db, filepath.Join(data, "blobs")); err != nil {
+			return err
+		}
 	}
-	for _, f := range found {
-		out.Findings = append(out.Findings, finding(f))
-	}
-	blobs, err := blob.Open(filepath.Join(data, "blobs"))
-	if err != nil {
-		return err
-	}
-	damaged, err := blob.Check(ctx, blobs)
-	if err != nil {
-		return err
-	}
-	for _, d := range damaged {
-		out.Blobs = append(out.Blobs, d.String())
+	if noResults == nil {
+		if err := out.results(ctx, resultsDB); err != nil {
+			return err
+		}
 	}
 	out.Sound = len(out.Findings) == 0 && len(out.Blobs) == 0
 	if err := a.emit(out, out.show); err != nil {
@@ -96,6 +88,45 @@ func (a *app) fsck(ctx context.Context, data string) (err error) {
 		return exitStatus(fault.ExitFinding)
 	}
 	return nil
+}
+
+// ledger checks the journals, the documents and the blobs.
+func (c *checked) ledger(ctx context.Context, db, blobDir string) (err error) {
+	store, err := sqlite.Open(ctx, sqlite.Options{Path: db})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	found, err := store.Check(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		c.Findings = append(c.Findings, finding(f))
+	}
+	blobs, err := blob.Open(blobDir)
+	if err != nil {
+		return err
+	}
+	damaged, err := blob.Check(ctx, blobs)
+	for _, d := range damaged {
+		c.Blobs = append(c.Blobs, d.String())
+	}
+	return err
+}
+
+// results checks the store of results.
+func (c *checked) results(ctx context.Context, db string) (err error) {
+	store, err := results.Open(ctx, db, false, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	found, err := store.Check(ctx)
+	for _, what := range found {
+		c.Findings = append(c.Findings, finding{Where: filepath.Base(db), What: what})
+	}
+	return err
 }
 
 // lockData takes the lock that a server holds while it runs.
@@ -112,7 +143,7 @@ func lockData(dir string) (*os.File, error) {
 
 func (c checked) show(w io.Writer) {
 	for _, f := range c.Findings {
-		fmt.Fprintf(w, "%s %s: %s\n", f.Workspace, f.Where, f.What)
+		fmt.Fprintln(w, strings.TrimSpace(f.Workspace+" "+f.Where)+": "+f.What)
 	}
 	for _, d := range c.Blobs {
 		fmt.Fprintf(w, "blob %s does not have the bytes of its digest\n", d)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -17,8 +18,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"writ/internal/canon"
+	"writ/internal/docket"
 	"writ/internal/fault"
 	"writ/internal/history"
+	"writ/internal/ledger"
 	"writ/internal/order"
 	"writ/internal/result"
 	"writ/internal/store/results"
@@ -30,9 +33,9 @@ func (a *app) ingestCommand() *cobra.Command {
 		Use:   "ingest PATH...",
 		Short: "put measured results into the store, and say what it takes",
 		Long: `Put results into the store that writ series, history and head read. A PATH is a
-file, or a folder whose *.json files are taken: results, and the resolved orders that
-they came of. Folders below it are not read, and files of other kinds are passed over
-and counted.
+file, or a folder whose *.json files are taken: results, the resolved orders that they
+came of, and exported dockets with both. Folders below it are not read, and files of
+other kinds are passed over and counted.
 
 Each result is answered by itself. The same bytes again are a duplicate. Rejected are:
 malformed, what is no result; identity-violation, what says that it is about another
@@ -46,7 +49,7 @@ project of their machine, local/NAME.
 
 Exit status: 0 everything is stored; 1 something was rejected, the rest is stored;
 2 wrong usage; 6 no such file or folder; 12 there was nothing to ingest.`,
-		Example: "  writ ingest results\n  writ ingest results/*.json --json\n  writ ingest results --store history.db",
+		Example: "  writ ingest results\n  writ ingest docket.json\n  writ ingest results/*.json --json\n  writ ingest results --store history.db",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.ingest(c.Context(), store, args) },
 	}
@@ -139,7 +142,11 @@ func (a *app) feed(ctx context.Context, store, dir string, files []string, found
 // showRejected tells every rejection, also with --quiet: nothing else would.
 func (a *app) showRejected(all []rejection) {
 	for _, r := range all {
-		fmt.Fprintf(a.err, "writ: rejected %s: %s: %s\n", r.Document, r.Code, oneLine(fmt.Errorf("%s", r.Message)))
+		where := ""
+		if r.Pointer != "" {
+			where = r.Pointer + ": "
+		}
+		fmt.Fprintf(a.err, "writ: rejected %s: %s: %s%s\n", r.Document, r.Code, where, strings.Join(strings.Fields(r.Message), " "))
 	}
 }
 
@@ -169,6 +176,7 @@ type offer struct {
 	named  bool // by the user, not found in a folder
 	result *result.Result
 	order  *order.Order
+	parts  []offer          // of a docket
 	reject history.Decision // the zero value for a file that could be read
 	err    error
 }
@@ -247,6 +255,10 @@ func (o *offer) read() {
 		o.err = fault.Wrap(err, fault.NotFound, "ingest", "%s cannot be read", o.name)
 		return
 	}
+	if bytes.HasPrefix(raw, []byte(docketStart)) {
+		o.readDocket(raw)
+		return
+	}
 	v, err := canon.Parse(raw)
 	if err != nil {
 		_, o.reject = history.Read(raw)
@@ -267,6 +279,36 @@ func (o *offer) read() {
 	}
 }
 
+// docketStart is how every exported docket begins.
+const docketStart = `{"schema":"` + docket.Schema + `"`
+
+// readDocket takes the results and orders of a run. Whether the docket holds together
+// is not looked at: writ docket verify does.
+func (o *offer) readDocket(raw []byte) {
+	b, err := docket.Read(bytes.NewReader(raw))
+	if err != nil {
+		o.reject = history.Decision{Answer: history.Rejected, Code: history.Malformed, Message: err.Error()}
+		return
+	}
+	for _, d := range b.Documents {
+		part := offer{name: o.name + "#" + d.Ref, named: true}
+		switch {
+		case d.Kind != ledger.KindResult && d.Kind != ledger.KindOrder:
+			continue
+		case canon.Sum([]byte(d.Body)).Hex() != d.SHA256:
+			part.reject = history.Decision{Answer: history.Rejected, Code: history.Malformed, Message: "the bytes are not those of the digest that the docket gives"}
+		case d.Kind == ledger.KindOrder:
+			part.readOrder([]byte(d.Body), "")
+		default:
+			r, reject := history.Read([]byte(d.Body))
+			if part.reject = reject; reject.Answer == "" {
+				part.result = &r
+			}
+		}
+		o.parts = append(o.parts, part)
+	}
+}
+
 // readOrder takes a resolved order; results never cite a draft. A name that holds
 // another digest than the content has means that the order was changed.
 func (o *offer) readOrder(raw []byte, base string) {
@@ -282,12 +324,27 @@ func (o *offer) readOrder(raw []byte, base string) {
 	}
 }
 
+// flat puts the parts of dockets in their place.
+func flat(all []offer) []offer {
+	if !slices.ContainsFunc(all, func(o offer) bool { return o.parts != nil }) {
+		return all
+	}
+	var out []offer
+	for _, o := range all {
+		if o.parts == nil {
+			out = append(out, o)
+		}
+		out = append(out, o.parts...)
+	}
+	return out
+}
+
 // take brings a batch to the store and counts the answers.
 func (i *ingested) take(ctx context.Context, s *results.Store, batch []offer) error {
 	var found []result.Result
 	var names []string
 	var orders []order.Order
-	for _, o := range batch {
+	for _, o := range flat(batch) {
 		switch {
 		case o.err != nil:
 			return o.err

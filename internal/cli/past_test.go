@@ -6,12 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"writ/internal/canon"
+	"writ/internal/docket"
 	"writ/internal/gitcmd"
+	"writ/internal/ledger"
 	"writ/internal/result"
 )
 
@@ -39,6 +42,31 @@ func makePast(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		ts.Check(os.WriteFile(filepath.Join(dir, r.FileName()), r.Raw(), 0o644))
 	}
+}
+
+// makeDocket writes a docket that holds the results and orders of a folder:
+// docketof FILE DIR
+func makeDocket(ts *testscript.TestScript, _ bool, args []string) {
+	b := docket.Bundle{Schema: docket.Schema}
+	names, err := filepath.Glob(filepath.Join(ts.MkAbs(args[1]), "*.json"))
+	ts.Check(err)
+	for _, name := range names {
+		if filepath.Base(name) == "notes.json" {
+			continue
+		}
+		raw, err := os.ReadFile(name)
+		ts.Check(err)
+		d := docket.Document{Kind: ledger.KindResult, Ref: filepath.Base(name), SHA256: canon.Sum(raw).Hex(), Body: string(raw)}
+		if strings.HasPrefix(d.Ref, orderPrefix) {
+			d.Kind = ledger.KindOrder
+		}
+		b.Documents = append(b.Documents, d)
+	}
+	b.Documents = append(b.Documents, docket.Document{Kind: ledger.KindVerdict, Ref: "v", Body: "{}"})
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(b.Write(f))
+	ts.Check(f.Close())
 }
 
 func number(ts *testscript.TestScript, s string) int {

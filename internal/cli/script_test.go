@@ -68,7 +68,7 @@ func scripts(t *testing.T, dir string) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "mode": mode, "await": await, "pick": pick, "answerdoc": answerDocument, "results": makeResults, "replace": replace,
-			"appears": appears, "gone": gone, "secret": secret, "treeof": treeOf, "until": until, "order": makeOrder, "past": makePast,
+			"appears": appears, "gone": gone, "secret": secret, "treeof": treeOf, "until": until, "order": makeOrder, "past": makePast, "docketof": makeDocket,
 		},
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -237,8 +238,9 @@ func TestTwoWritersOfOneFile(t *testing.T) {
 	}
 }
 
-func TestOrdersAreKept(t *testing.T) {
-	t.Parallel()
+// sampleOrder is an order of one entry.
+func sampleOrder(t *testing.T) order.Order {
+	t.Helper()
 	o, err := order.Build(order.BuildParams{
 		RunKey: "run-1", Side: "baseline", Requester: order.Requester{Kind: order.Person, Name: "ann"},
 		Suites: []order.Suite{{Adapter: "gobench", Suite: "x"}}, Quantities: []string{"wall-time"},
@@ -249,7 +251,12 @@ func TestOrdersAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, filepath.Join(t.TempDir(), "results.db"))
+	return o
+}
+
+func TestOrdersAreKept(t *testing.T) {
+	t.Parallel()
+	o, s := sampleOrder(t), open(t, filepath.Join(t.TempDir(), "results.db"))
 	for range 2 {
 		if _, err := s.Ingest(t.Context(), nil, o); err != nil {
 			t.Fatal(err)
@@ -390,4 +397,40 @@ func BenchmarkIngest(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "results/s")
+}
+
+func TestCheckFindsWhatWasChanged(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		statement string
+		want      string // of the one finding
+	}{
+		"nothing":    {"", ""},
+		"a document": {"UPDATE results SET body = x'7b7d' WHERE id = 1", "its bytes have another digest"},
+		"a value":    {"UPDATE points SET value = 9 WHERE result = 2", "has 9, not 3"},
+		"a point":    {"DELETE FROM points WHERE result = 2", "it has 0 points, not 1"},
+		"an order":   {"UPDATE orders SET body = x'7b7d'", "its bytes have another digest"},
+		"a page":     {"DROP INDEX results_key; PRAGMA writable_schema = on; UPDATE sqlite_schema SET rootpage = 3 WHERE name = 'results_comparison'", "file: "},
+	} {
+		path := filepath.Join(t.TempDir(), "results.db")
+		s := open(t, path)
+		put(t, s, measured(t, 0, nil), measured(t, 1, nil))
+		if _, err := s.Ingest(t.Context(), nil, sampleOrder(t)); err != nil {
+			t.Fatal(err)
+		}
+		if tc.statement != "" {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			raw(t, path, tc.statement)
+			s = open(t, path)
+		}
+		found, err := s.Check(t.Context())
+		if name == "a page" && fault.CodeOf(err) == fault.Corrupt {
+			continue // so damaged that it cannot be read on
+		}
+		if err != nil || tc.want == "" && len(found) > 0 || tc.want != "" && (len(found) == 0 || !strings.Contains(found[0], tc.want)) {
+			t.Errorf("%s: %q, %v", name, found, err)
+		}
+	}
 }
