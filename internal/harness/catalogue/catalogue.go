@@ -12,6 +12,7 @@ import (
 	"writ/internal/harness/customjson"
 	"writ/internal/harness/gobench"
 	"writ/internal/harness/googlebenchmark"
+	"writ/internal/harness/jmh"
 	"writ/internal/harness/mitata"
 	"writ/internal/harness/pyperf"
 	"writ/internal/harness/pytestbenchmark"
@@ -26,6 +27,7 @@ func All() harness.Set {
 		customjson.Adapter{},
 		gobench.Adapter{Processors: runtime.GOMAXPROCS(0)},
 		googlebenchmark.Adapter{},
+		jmh.Adapter{},
 		mitata.New(""),
 		pyperf.Adapter{},
 		pytestbenchmark.Adapter{},
