@@ -115,8 +115,9 @@ func (a *app) ingest(ctx context.Context, store string, paths []string) error {
 }
 
 // feed puts what was just measured into the store that is named, or into that of the
-// data folder when it is there; nil when there is none. files are beside found, in dir.
-func (a *app) feed(ctx context.Context, store, dir string, files []string, found []result.Result, orders ...order.Order) (*ingested, error) {
+// data folder when it is there; nil when there is none. files, in dir, are those of
+// all results that found gives, in that order.
+func (a *app) feed(ctx context.Context, store, dir string, files []string, found iter.Seq2[[]result.Result, error], orders ...order.Order) (*ingested, error) {
 	if store == "" && !a.hasStore() {
 		return nil, nil
 	}
@@ -126,17 +127,64 @@ func (a *app) feed(ctx context.Context, store, dir string, files []string, found
 	}
 	out := ingested{Store: path, Rejected: []rejection{}, Orders: len(orders)}
 	err = a.withStore(ctx, path, true, func(s *results.Store) error {
-		answers, err := s.Ingest(ctx, found, orders...)
-		for i, d := range answers {
-			out.count(filepath.Join(dir, files[i]), d)
+		left := files
+		for batch, err := range found {
+			if err != nil {
+				return err
+			}
+			answers, err := s.Ingest(ctx, batch, orders...)
+			for i, d := range answers {
+				out.count(filepath.Join(dir, left[i]), d)
+			}
+			if err != nil {
+				return err
+			}
+			left, orders = left[len(batch):], nil
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	a.showRejected(out.Rejected)
 	return &out, nil
+}
+
+// measured gives results that are in memory already.
+func measured(all []result.Result) iter.Seq2[[]result.Result, error] {
+	return func(yield func([]result.Result, error) bool) { yield(all, nil) }
+}
+
+// maxBatch is how many bytes of results are read before they go into the store.
+const maxBatch = 4 << 20
+
+// readResults reads the files of a run that did not keep its results in memory, in
+// batches that fit there.
+func readResults(dir string, files []string) iter.Seq2[[]result.Result, error] {
+	return func(yield func([]result.Result, error) bool) {
+		var batch []result.Result
+		size := 0
+		for i, name := range files {
+			raw, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				yield(nil, fault.Wrap(err, fault.Internal, "keep results", "cannot read %s again", name))
+				return
+			}
+			x, err := result.Parse(raw)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			batch, size = append(batch, x), size+len(raw)
+			if size < maxBatch && i < len(files)-1 {
+				continue
+			}
+			if !yield(batch, nil) {
+				return
+			}
+			batch, size = nil, 0
+		}
+	}
 }
 
 // showRejected tells every rejection, also with --quiet: nothing else would.

@@ -73,7 +73,7 @@ func (a *app) measure(ctx context.Context, o compareOptions, words []string) (er
 	var stored *ingested
 	var unkept error // what was measured is in the folder, and judged all the same
 	if !o.noIngest {
-		stored, unkept = a.feed(ctx, o.store, m.contest.dir, rep.Files, rep.Results, rep.Orders...)
+		stored, unkept = a.feed(ctx, o.store, m.contest.dir, rep.Files, measured(rep.Results), rep.Orders...)
 	}
 	o.results, o.runKeys = []string{m.contest.dir}, []string{m.contest.runKey}
 	o.label, o.out, o.judged = m.label, "", filepath.Join(m.contest.dir, judgedFolder)

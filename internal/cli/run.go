@@ -79,7 +79,7 @@ func (a *app) execute(ctx context.Context, o runOptions) error {
 	const op = "run order"
 	p := runner.Params{
 		Dir: o.out, Harnesses: harnesses(), AllowCollectors: o.collectors, AllowList: o.record,
-		Runner: result.Runner{Name: "writ", Version: version}, Now: time.Now,
+		Runner: result.Runner{Name: "writ", Version: version}, Now: time.Now, Slim: true,
 	}
 	if o.slot >= 0 {
 		p.Slot = &o.slot
@@ -165,7 +165,7 @@ func (a *app) keepResults(ctx context.Context, r runner.Report, dir string, o ru
 	if o.noIngest {
 		return nil, nil
 	}
-	return a.feed(ctx, o.store, dir, r.Files, r.Results, r.Order)
+	return a.feed(ctx, o.store, dir, r.Files, readResults(dir, r.Files), r.Order)
 }
 
 // plan shows what an order would run.
@@ -228,11 +228,8 @@ type reportedEntry struct {
 
 func viewReport(r runner.Report) reported {
 	out := reported{Order: r.Order.Ref(), RunKey: r.Order.RunKey, Counts: r.Counts, Entries: []reportedEntry{}}
-	for i, x := range r.Results {
-		m := x.Measurement
-		out.Entries = append(out.Entries, reportedEntry{
-			x.Coordinates.Workload.Name, x.Coordinates.Quantity.Name, m.Status, m.Reason, len(m.Counted()), r.Files[i], x.Digest().Hex(),
-		})
+	for i, e := range r.Entries {
+		out.Entries = append(out.Entries, reportedEntry{e.Workload, e.Quantity, e.Status, e.Reason, e.Samples, r.Files[i], e.Digest.Hex()})
 	}
 	return out
 }
@@ -247,5 +244,5 @@ func showReported(w io.Writer, r runner.Report) {
 		rows = append(rows, []string{e.Workload, e.Quantity, status, fmt.Sprint(e.Samples), e.File})
 	}
 	table(w, rows)
-	fmt.Fprintf(w, "order %s: %s\n", r.Order.Ref(), plural(len(r.Results), "result"))
+	fmt.Fprintf(w, "order %s: %s\n", r.Order.Ref(), plural(len(r.Entries), "result"))
 }

@@ -160,6 +160,6 @@ func (r *run) write(c planned, a attempt) ([]result.Result, error) {
 		files, results = append(files, name), append(results, x)
 		r.account.add(e, x, name)
 	}
-	r.report.add(files, results)
+	r.report.add(files, results, r.Slim)
 	return results, r.account.save(false)
 }

@@ -147,7 +147,7 @@ func (r *run) takeUp(a account, path string) error {
 		}
 		kept[e.ID] = true
 		r.account.add(e, x, name)
-		r.report.add([]string{name}, []result.Result{x})
+		r.report.add([]string{name}, []result.Result{x}, r.Slim)
 	}
 	now := r.Now()
 	if last.After(now) {
@@ -257,14 +257,21 @@ func (r *Report) arrange(plan []order.Entry) {
 	for i, e := range plan {
 		at[e.ID] = i
 	}
-	places := make([]int, len(r.Results))
+	places := make([]int, len(r.Entries))
 	for i := range places {
 		places[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return at[r.Results[a].PlanEntry()] - at[r.Results[b].PlanEntry()] })
-	results, files := make([]result.Result, len(places)), make([]string, len(places))
-	for i, from := range places {
-		results[i], files[i] = r.Results[from], r.Files[from]
+	slices.SortStableFunc(places, func(a, b int) int { return at[r.Entries[a].ID] - at[r.Entries[b].ID] })
+	r.Entries, r.Files = arranged(r.Entries, places), arranged(r.Files, places)
+	if len(r.Results) > 0 {
+		r.Results = arranged(r.Results, places)
 	}
-	r.Results, r.Files = results, files
+}
+
+func arranged[T any](list []T, places []int) []T {
+	out := make([]T, len(list))
+	for i, from := range places {
+		out[i] = list[from]
+	}
+	return out
 }

@@ -15,6 +15,7 @@ import (
 	"context"
 	"time"
 
+	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/harness"
 	"writ/internal/order"
@@ -36,6 +37,7 @@ type Params struct {
 	AllowList       string           // further variables that may be recorded, comma-separated
 	Runner          result.Runner    // how results name this program
 	Host            capture.Host     // the machine; the zero value is this one
+	Slim            bool             // the report has no results: a long run does not fit into memory
 	Progress        func(Event)      // called from the running goroutine; may be nil
 	Now             func() time.Time // nil: the system's clock
 
@@ -44,10 +46,22 @@ type Params struct {
 
 // Report is what an order came to.
 type Report struct {
-	Order   order.Order // resolved
-	Results []result.Result
-	Files   []string // beside Results: names in Params.Dir
+	Order   order.Order     // resolved
+	Entries []Entry         // in the order of the plan
+	Results []result.Result // beside Entries; none when Params.Slim
+	Files   []string        // beside Entries: names in Params.Dir
 	Counts  map[result.Status]int
+}
+
+// Entry says of one planned entry what its result says at greater length.
+type Entry struct {
+	ID       string // in the plan
+	Workload string
+	Quantity string
+	Status   result.Status
+	Reason   string
+	Samples  int // observations that count
+	Digest   canon.Digest
 }
 
 // Exit returns the exit status of the command line for a finished order:
@@ -60,14 +74,18 @@ func (r Report) Exit() int {
 	return fault.ExitOK
 }
 
-func (r *Report) add(files []string, results []result.Result) {
+func (r *Report) add(files []string, results []result.Result, slim bool) {
 	r.Files = append(r.Files, files...)
-	r.Results = append(r.Results, results...)
+	if !slim {
+		r.Results = append(r.Results, results...)
+	}
 	if r.Counts == nil {
 		r.Counts = map[result.Status]int{}
 	}
 	for _, x := range results {
-		r.Counts[x.Measurement.Status]++
+		m := x.Measurement
+		r.Counts[m.Status]++
+		r.Entries = append(r.Entries, Entry{x.PlanEntry(), x.Coordinates.Workload.Name, x.Coordinates.Quantity.Name, m.Status, m.Reason, len(m.Counted()), x.Digest()})
 	}
 }
 
