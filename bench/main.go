@@ -37,6 +37,7 @@ var parts = []part{
 	{"run", benchRun},
 	{"suite", benchSuite},
 	{"plan", benchPlan},
+	{"memory", benchMemory},
 	{"docket", benchDocket},
 	{"verdict", benchVerdict},
 	{"journal", benchJournal},

@@ -35,18 +35,24 @@ func makeSample(ctx context.Context, dir string) (sample, error) {
 			return s, err
 		}
 	}
-	for _, argv := range [][]string{
-		{"go", "test", "-c", "-trimpath", "-buildvcs=false", "-o", filepath.Join(s.build, s.binary), "."},
-		{"git", "init", "-q"},
-		{"git", "add", "-A"},
-		{"git", "-c", "user.name=bench", "-c", "user.email=bench@example.org", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "empty"},
+	c := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-buildvcs=false", "-o", filepath.Join(s.build, s.binary), ".")
+	c.Dir = s.source
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+	if out, err := c.CombinedOutput(); err != nil {
+		return s, fmt.Errorf("go test: %w\n%s", err, out)
+	}
+	return s, checkIn(ctx, s.source)
+}
+
+// checkIn makes dir a checkout with one commit.
+func checkIn(ctx context.Context, dir string) error {
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "-A"},
+		{"-c", "user.name=bench", "-c", "user.email=bench@example.org", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "bench"},
 	} {
-		c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		c.Dir = s.source
-		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
-		if out, err := c.CombinedOutput(); err != nil {
-			return s, fmt.Errorf("%s %s: %w\n%s", argv[0], argv[1], err, out)
+		if err := command(ctx, dir, "git", args...); err != nil {
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
