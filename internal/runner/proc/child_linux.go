@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -44,16 +46,19 @@ func (s *server) run(req request, files []int) response {
 		return fail("output files are missing", unix.EBADF)
 	}
 	c := child{pidfd: -1, out: files, limit: req.Limit, grace: req.Grace, cause: Exited}
+	program, argv, err := s.named(req.Argv)
+	if err != nil {
+		return fail("cannot find this executable", err)
+	}
 	started := time.Now()
-	var err error
-	c.pid, err = syscall.ForkExec(req.Argv[0], req.Argv, &syscall.ProcAttr{
+	c.pid, err = syscall.ForkExec(program, argv, &syscall.ProcAttr{
 		Dir:   req.Dir,
 		Env:   s.env,
 		Files: []uintptr{uintptr(s.null), uintptr(files[0]), uintptr(files[1])},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &c.pidfd},
 	})
 	if err != nil {
-		return fail("cannot start "+req.Argv[0], err)
+		return fail("cannot start "+program, err)
 	}
 	if c.pidfd < 0 {
 		s.finish(&c)
@@ -73,6 +78,26 @@ func (s *server) run(req request, files []int) response {
 		trim(f, c.limit)
 	}
 	return response{Op: opDone, ID: req.ID, Result: &r}
+}
+
+// named puts this executable in the places of Self. A program that is started
+// through another one finds it as that of its keeper; only the keeper itself can
+// say what /proc calls it where it has no /proc of its own.
+func (s *server) named(argv []string) (program string, named []string, err error) {
+	const own = "/proc/self/exe"
+	i := slices.Index(argv, Self)
+	if i < 0 {
+		return argv[0], argv, nil
+	}
+	named = slices.Clone(argv)
+	if named[i] = own; i > 0 {
+		id, err := os.Readlink("/proc/self")
+		if err != nil {
+			return "", nil, err
+		}
+		named[i] = "/proc/" + id + "/exe"
+	}
+	return named[0], named, nil
 }
 
 // watch waits for the end of the program and enforces its limits. The program is

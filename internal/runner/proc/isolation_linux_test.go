@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -268,5 +269,33 @@ func TestIsolationNeedsNoPrivilege(t *testing.T) {
 	b, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(b), "--- PASS: TestIsolatedProgramsReachNothing") && !strings.Contains(string(b), "missing: user namespaces") {
 		t.Errorf("%v\n%s", err, b)
+	}
+}
+
+// TestSelfIsFoundWhereItsFileIsNot: also through another program, and by a keeper
+// that has process ids of its own.
+func TestSelfIsFoundWhereItsFileIsNot(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	hiding := g.iso
+	hiding.Hide = append(slices.Clone(hiding.Hide), filepath.Dir(os.Args[0]))
+	for name, iso := range map[string]Isolation{"open": {}, "isolated": hiding} {
+		k, err := Start(t.Context(), iso)
+		if fault.CodeOf(err) == fault.NotContained {
+			testkit.Skip(t, "user namespaces: "+err.Error(), "sysctl -w user.max_user_namespaces=1000")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, argv := range [][]string{{Self}, {"/usr/bin/env", Self}, {"/usr/bin/env", "/usr/bin/env", Self}} {
+			out := output(t)
+			r, err := k.Run(t.Context(), Command{Argv: argv, Dir: "/", Env: []string{helperMode + "=env"}, Stdout: out})
+			if err != nil || !r.OK() || !strings.Contains(read(t, out), helperMode+"=env") {
+				t.Errorf("%s, %q: %+v %v\n%s", name, argv, r, err, read(t, out))
+			}
+		}
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

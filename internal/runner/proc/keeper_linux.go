@@ -113,7 +113,7 @@ func (k *Keeper) spawn(theirs *os.File, iso Isolation) error {
 // Run implements Launcher.
 func (k *Keeper) Run(ctx context.Context, c Command) (Result, error) {
 	const op = "run program"
-	if len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]) {
+	if len(c.Argv) == 0 || c.Argv[0] != Self && !filepath.IsAbs(c.Argv[0]) {
 		return Result{}, fault.New(fault.Target, op, "the program has no absolute path")
 	}
 	if !filepath.IsAbs(c.Dir) {

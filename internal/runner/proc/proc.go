@@ -34,9 +34,14 @@ type Launcher interface {
 	Run(ctx context.Context, c Command) (Result, error)
 }
 
+// Self stands in Command.Argv for this same executable, wherever the program runs
+// and whatever became of its file since. No argument holds a NUL byte, so it
+// cannot be mistaken for one.
+const Self = "\x00self\x00"
+
 // Command is one program to run.
 type Command struct {
-	Argv        []string      // Argv[0] is an absolute path
+	Argv        []string      // Argv[0] is an absolute path, or Self
 	Dir         string        // absolute working directory
 	Env         []string      // the whole environment, NAME=VALUE; nothing is inherited
 	Stdout      *os.File      // open for appending, or nil to discard
