@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"writ/internal/fault"
 )
@@ -50,11 +51,23 @@ type Reader struct {
 	depth     int
 	nonFinite int
 	names     []name // of the objects that are open, innermost last
+	escaped   []byte // those of names that are not spelled as they are
 }
 
+// name is where a member's name is. There may be one for every few bytes of the
+// text, so it is small.
 type name struct {
-	text string
-	at   int
+	at       int32 // of its quote, in the text
+	from, to int32 // in the text; in Reader.escaped when it is not spelled as it is, and then negative
+}
+
+// nameOf is a member's name, without a copy: it is good until the next name is read.
+func (r *Reader) nameOf(n name) string {
+	if n.from < 0 {
+		b := r.escaped[-n.from-1 : -n.to-1]
+		return unsafe.String(unsafe.SliceData(b), len(b))
+	}
+	return r.s[n.from:n.to]
 }
 
 // New makes a reader for a text.
@@ -158,22 +171,27 @@ func (r *Reader) Object(member func(name string) error) error {
 	if r.space(); r.i < len(r.s) && r.s[r.i] == '}' {
 		return r.shut()
 	}
-	base := len(r.names)
+	base, escaped := len(r.names), len(r.escaped)
 	for {
 		if r.space(); r.i >= len(r.s) || r.s[r.i] != '"' {
 			return r.unexpected("a member name")
 		}
-		n := name{at: r.i}
-		var err error
-		if n.text, err = r.Text(); err != nil {
+		n := name{at: int32(r.i), from: int32(r.i + 1)} // a text has at most 2^28 bytes
+		text, err := r.Text()
+		if err != nil {
 			return err
+		}
+		if n.to = int32(r.i - 1); int(n.to-n.from) != len(text) {
+			n.from = -int32(len(r.escaped)) - 1
+			r.escaped = append(r.escaped, text...)
+			n.to = -int32(len(r.escaped)) - 1
 		}
 		r.names = append(r.names, n)
 		if r.space(); r.i >= len(r.s) || r.s[r.i] != ':' {
 			return r.unexpected("a colon")
 		}
 		r.i++
-		if err := member(n.text); err != nil {
+		if err := member(text); err != nil {
 			return err
 		}
 		more, err := r.separator('}', "comma or }")
@@ -181,22 +199,24 @@ func (r *Reader) Object(member func(name string) error) error {
 			return err
 		}
 		if !more {
-			return r.forget(base)
+			return r.forget(base, escaped)
 		}
 	}
 }
 
 // forget drops the names of the object that was read last, unless one is there
 // twice.
-func (r *Reader) forget(base int) error {
+func (r *Reader) forget(base, escaped int) error {
 	mine := r.names[base:]
-	slices.SortFunc(mine, func(a, b name) int { return cmp.Or(strings.Compare(a.text, b.text), a.at-b.at) })
+	slices.SortFunc(mine, func(a, b name) int {
+		return cmp.Or(strings.Compare(r.nameOf(a), r.nameOf(b)), cmp.Compare(a.at, b.at))
+	})
 	for i := 1; i < len(mine); i++ {
-		if mine[i].text == mine[i-1].text {
-			return r.fail(mine[i].at, "member %q comes twice", mine[i].text)
+		if text := r.nameOf(mine[i]); text == r.nameOf(mine[i-1]) {
+			return r.fail(int(mine[i].at), "member %q comes twice", text)
 		}
 	}
-	r.names = r.names[:base]
+	r.names, r.escaped = r.names[:base], r.escaped[:escaped]
 	return nil
 }
 

@@ -239,6 +239,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	for name, text := range map[string]string{
 		"small objects": "[" + many(50000, func(int) string { return `{"a":0}` }) + "]",
 		"one object":    "{" + many(100000, func(i int) string { return fmt.Sprintf(`"%x":0`, i) }) + "}",
+		"short names":   "{" + many(100000, func(int) string { return `"":0` }) + "}",
+		"escaped names": "{" + many(100000, func(int) string { return `"\n":0` }) + "}",
+		"long escapes":  "{" + many(50000, func(i int) string { return fmt.Sprintf(`"\n%040d":0`, i) }) + "}",
 		"escapes":       `"` + strings.Repeat(`\n`, 100000) + `"`,
 		"numbers":       "[" + many(200000, func(int) string { return "0" }) + "]",
 		"nested":        strings.Repeat(`[{"a":`, 30000),
