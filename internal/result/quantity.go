@@ -30,6 +30,8 @@ type Info struct {
 var quantities = map[string]Info{
 	"wall-time":           {"s", LowerIsBetter, false, Median},
 	"cpu-time":            {"s", LowerIsBetter, false, Median},
+	"cpu-user-time":       {"s", LowerIsBetter, true, Median},
+	"cpu-system-time":     {"s", LowerIsBetter, true, Median},
 	"gpu-time":            {"s", LowerIsBetter, false, Median},
 	"latency":             {"s", LowerIsBetter, false, Median},
 	"time-to-first-token": {"s", LowerIsBetter, false, Median},
@@ -46,14 +48,20 @@ var quantities = map[string]Info{
 	"cache-misses":        {"1", LowerIsBetter, true, Median},
 	"branch-misses":       {"1", LowerIsBetter, true, Median},
 	"page-faults":         {"1", LowerIsBetter, true, Median},
-	"throughput-bytes":    {"By/s", HigherIsBetter, false, Median},
-	"throughput-items":    {"1/s", HigherIsBetter, false, Median},
-	"energy":              {"J", LowerIsBetter, false, Mean},
-	"power":               {"W", LowerIsBetter, false, Median},
-	"cpu-frequency":       {"MHz", "", false, Median},
-	"temperature":         {"Cel", "", true, Median},
-	"compression-ratio":   {"1", HigherIsBetter, false, Median},
-	"score":               {"1", HigherIsBetter, true, Median},
+	"page-faults-minor":   {"1", LowerIsBetter, true, Median},
+	"page-faults-major":   {"1", LowerIsBetter, true, Median},
+	"context-switches":    {"1", LowerIsBetter, true, Median},
+
+	"context-switches-voluntary":   {"1", LowerIsBetter, true, Median},
+	"context-switches-involuntary": {"1", LowerIsBetter, true, Median},
+	"throughput-bytes":             {"By/s", HigherIsBetter, false, Median},
+	"throughput-items":             {"1/s", HigherIsBetter, false, Median},
+	"energy":                       {"J", LowerIsBetter, false, Mean},
+	"power":                        {"W", LowerIsBetter, false, Median},
+	"cpu-frequency":                {"MHz", "", false, Median},
+	"temperature":                  {"Cel", "", true, Median},
+	"compression-ratio":            {"1", HigherIsBetter, false, Median},
+	"score":                        {"1", HigherIsBetter, true, Median},
 }
 
 // Known returns what is known about a quantity by its name.

@@ -1,7 +1,6 @@
 package googlebenchmark
 
 import (
-	"debug/elf"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +31,7 @@ func (a Adapter) Locate(o order.Order, s order.Suite) (harness.Suite, error) {
 	if info, err := os.Stat(out.Program); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 		return harness.Suite{}, fault.Wrap(err, fault.Target, op, "suite binary not found, or not executable: %s", out.Program).At("/suites/0/suite")
 	}
-	out.Shared = loadsMore(out.Program)
+	out.Shared = harness.LoadsMore(out.Program)
 	for name := range o.EnvironmentVariables {
 		if strings.HasPrefix(name, "BENCHMARK_") {
 			return harness.Suite{}, fault.New(fault.Refused, op, "the library takes %s for a flag", name).
@@ -107,24 +106,4 @@ func counters(out *harness.Suite, o order.Order, s order.Suite) error {
 		}
 	}
 	return nil
-}
-
-// system are the libraries that belong to the machine, not to the subject, by the
-// beginnings of their names.
-var system = []string{
-	"ld-linux", "libbenchmark.so", "libbenchmark_main.so", "libc.so", "libc++", "libdl.so", "libgcc_s.so", "libgomp.so", "libm.so", "libpfm.so", "libpthread.so", "librt.so", "libstdc++.so",
-}
-
-// loadsMore reports whether a program may run code of the subject that is not in
-// its own file: it loads other libraries than the machine's, or it is a script.
-func loadsMore(path string) bool {
-	f, err := elf.Open(path)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	libraries, err := f.ImportedLibraries()
-	return err != nil || slices.ContainsFunc(libraries, func(name string) bool {
-		return !slices.ContainsFunc(system, func(s string) bool { return strings.HasPrefix(name, s) })
-	})
 }

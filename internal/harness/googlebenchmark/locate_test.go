@@ -9,6 +9,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/fault"
+	"writ/internal/harness"
 	"writ/internal/order"
 )
 
@@ -139,10 +140,10 @@ func TestLoadsMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if loadsMore(self) {
+	if harness.LoadsMore(self) {
 		t.Error("a Go test loads libraries of the subject")
 	}
-	if !loadsMore("locate_test.go") {
+	if !harness.LoadsMore("locate_test.go") {
 		t.Error("a source file is all of the code")
 	}
 }

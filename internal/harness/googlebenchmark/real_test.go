@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"writ/internal/fault"
+	"writ/internal/harness"
 	"writ/internal/harness/harnesstest"
 	"writ/internal/order"
 	"writ/internal/result"
@@ -184,7 +185,7 @@ func TestAProgramThatLoadsTheProject(t *testing.T) {
 			t.Fatalf("%q: %v\n%s", args, err, out)
 		}
 	}
-	if loadsMore(filepath.Join(dir, "whole")) || !loadsMore(filepath.Join(dir, "split")) {
+	if harness.LoadsMore(filepath.Join(dir, "whole")) || !harness.LoadsMore(filepath.Join(dir, "split")) {
 		t.Error("which program holds all of the code?")
 	}
 }
