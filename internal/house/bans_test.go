@@ -111,8 +111,9 @@ func TestOnlyForgesSeal(t *testing.T) {
 
 // inits are the packages that need an init function.
 var inits = map[string]string{
-	"internal/runner/proc": "a keeper is this program, started again: it must take over before anything else runs",
-	"internal/landing":     "the table of operations names functions that look into the table",
+	"internal/runner/proc":            "a keeper is this program, started again: it must take over before anything else runs",
+	"internal/harness/command/repeat": "what repeats a command is this program, started again, too",
+	"internal/landing":                "the table of operations names functions that look into the table",
 }
 
 // TestOnlyMainExits: an exit in a library skips every deferred close, and an
