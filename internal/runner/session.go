@@ -26,7 +26,8 @@ type Session struct {
 	// SampleSeconds, when above zero, is how long one repetition should take: every
 	// case is run once on the baseline to find out how many iterations that are, and
 	// both sides use that count from then on. Where one count does not suit all
-	// cases, every process finds its own, for the same time.
+	// cases, every process finds its own, for the same time. Where one execution is
+	// one repetition, there is nothing to choose.
 	SampleSeconds float64
 	// Sequence says which side goes first in each round; Drawn when empty. The orders
 	// have to record the same.
@@ -101,9 +102,10 @@ func (s Session) Run(ctx context.Context) (SessionReport, error) {
 		return out, err
 	}
 	total := 2 * s.Rounds * len(first.cases)
-	counts := first.barred.reason == "" && !slices.ContainsFunc(first.harnesses, func(h harness.Harness) bool {
-		return !slices.Contains(h.Capabilities().Calibration, order.Fixed)
-	})
+	calibrates := func(mode string) bool {
+		return !slices.ContainsFunc(first.harnesses, func(h harness.Harness) bool { return !slices.Contains(h.Capabilities().Calibration, mode) })
+	}
+	counts := first.barred.reason == "" && calibrates(order.Fixed)
 	if s.SampleSeconds > 0 && counts {
 		total += len(first.cases)
 	}
@@ -113,7 +115,7 @@ func (s Session) Run(ctx context.Context) (SessionReport, error) {
 		if out.Calibration, err = s.calibrate(ctx, first, track); err != nil {
 			return out, err
 		}
-	case s.SampleSeconds > 0:
+	case s.SampleSeconds > 0 && calibrates(order.Adaptive):
 		out.Calibration = &order.Calibration{Mode: order.Adaptive, MinimumSampleSeconds: s.SampleSeconds}
 	}
 	for round, side := range out.First {

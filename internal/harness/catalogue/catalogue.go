@@ -8,10 +8,12 @@ import (
 	"runtime"
 
 	"writ/internal/harness"
+	"writ/internal/harness/command"
 	"writ/internal/harness/criterion"
 	"writ/internal/harness/customjson"
 	"writ/internal/harness/gobench"
 	"writ/internal/harness/googlebenchmark"
+	"writ/internal/harness/hyperfine"
 	"writ/internal/harness/jmh"
 	"writ/internal/harness/mitata"
 	"writ/internal/harness/pyperf"
@@ -23,10 +25,12 @@ import (
 // All returns every adapter, in the order of their names, set up for this machine.
 func All() harness.Set {
 	return harness.Set{
+		command.Adapter{},
 		criterion.Adapter{},
 		customjson.Adapter{},
 		gobench.Adapter{Processors: runtime.GOMAXPROCS(0)},
 		googlebenchmark.Adapter{},
+		hyperfine.Adapter{},
 		jmh.Adapter{},
 		mitata.New(""),
 		pyperf.Adapter{},
