@@ -40,6 +40,7 @@ var parts = []part{
 	{"memory", benchMemory},
 	{"docket", benchDocket},
 	{"verdict", benchVerdict},
+	{"judge", benchJudge},
 	{"journal", benchJournal},
 }
 

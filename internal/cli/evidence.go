@@ -71,14 +71,22 @@ func (e *evidence) folder(root fs.FS) error {
 	found := make([]document, len(names))
 	var next atomic.Int64
 	var readers sync.WaitGroup
+	var shared result.Pool
 	for range min(runtime.GOMAXPROCS(0), len(names)) {
 		readers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(names); i = int(next.Add(1)) - 1 {
-				found[i].read(root, names[i])
+				found[i].read(root, names[i], &shared)
 			}
 		})
 	}
 	readers.Wait()
+	count := 0
+	for _, d := range found {
+		if d.result != nil {
+			count++
+		}
+	}
+	e.results = slices.Grow(e.results, count)
 	for i, d := range found {
 		switch {
 		case d.err != nil:
@@ -102,7 +110,7 @@ type document struct {
 	err     error
 }
 
-func (d *document) read(root fs.FS, name string) {
+func (d *document) read(root fs.FS, name string, shared *result.Pool) {
 	raw, err := fs.ReadFile(root, name)
 	if err != nil {
 		d.err = err
@@ -128,7 +136,9 @@ func (d *document) read(root fs.FS, name string) {
 		d.order, d.err = &o, in(name, err)
 	case version.Kind() == canon.Number && v.Has("measurement"):
 		r, err := result.Accept(v, raw)
-		d.result, d.err = &r, in(name, err)
+		if d.result, d.err = &r, in(name, err); err == nil {
+			shared.Share(d.result)
+		}
 	}
 }
 

@@ -26,10 +26,9 @@ func (e evidence) params(o judgeOptions, policy verdict.GatePolicy) (verdict.Par
 		return p, err
 	}
 	p.RunKey = strings.Join(keys, "+")
-	for _, r := range e.results {
-		if slices.Contains(keys, r.Provenance.RunKey) {
-			p.Results = append(p.Results, r)
-		}
+	other := func(r result.Result) bool { return !slices.Contains(keys, r.Provenance.RunKey) }
+	if p.Results = e.results; slices.ContainsFunc(e.results, other) {
+		p.Results = slices.DeleteFunc(slices.Clone(e.results), other)
 	}
 	var planned []order.Order
 	for _, ord := range e.orders {

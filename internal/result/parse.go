@@ -3,6 +3,7 @@ package result
 import (
 	"reflect"
 	"strings"
+	"sync"
 
 	"writ/internal/canon"
 	"writ/internal/fault"
@@ -67,11 +68,31 @@ func Parse(raw []byte) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return read(v, raw, v.Canonical())
+	return Accept(v, raw)
 }
 
 // Accept is Parse for text that was read strictly already: v is what raw says.
-func Accept(v canon.Value, raw []byte) (Result, error) { return read(v, raw, v.Canonical()) }
+func Accept(v canon.Value, raw []byte) (Result, error) {
+	if err := schema.Validate(schema.MeasurementResult, v); err != nil {
+		return Result{}, err
+	}
+	var d Document
+	if err := v.Without("procedure").Decode(&d); err != nil {
+		return Result{}, err
+	}
+	if p, ok := v.Get("procedure"); ok {
+		if err := d.Procedure.read(p); err != nil {
+			return Result{}, err
+		}
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	*buf = v.AppendCanonical((*buf)[:0])
+	return accept(d, raw, *buf, printedOf(v))
+}
+
+// buffers hold canonical bytes for as long as they are hashed.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // New checks a document, fills in what follows from the rest (the message
 // version, and the ingest key when it is empty) and gives it its canonical
@@ -100,22 +121,6 @@ func New(d Document) (Result, error) {
 	}
 	canonical := v.Canonical()
 	return accept(d, canonical, canonical, &printed{raw: canonical})
-}
-
-func read(v canon.Value, raw, canonical []byte) (Result, error) {
-	if err := schema.Validate(schema.MeasurementResult, v); err != nil {
-		return Result{}, err
-	}
-	var d Document
-	if err := v.Without("procedure").Decode(&d); err != nil {
-		return Result{}, err
-	}
-	if p, ok := v.Get("procedure"); ok {
-		if err := d.Procedure.read(p); err != nil {
-			return Result{}, err
-		}
-	}
-	return accept(d, raw, canonical, printedOf(v))
 }
 
 // accept makes a result of a document that has the shape of the schema.
