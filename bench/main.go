@@ -41,6 +41,7 @@ var parts = []part{
 	{"docket", benchDocket},
 	{"verdict", benchVerdict},
 	{"judge", benchJudge},
+	{"honesty", benchHonesty},
 	{"journal", benchJournal},
 }
 

@@ -8,7 +8,8 @@ const relativeEfficiency = 0.955
 
 // MinimumEffect returns the smallest shift that n rounds of differences with
 // standard deviation sigma detect with the given power at two-sided level alpha:
-// in the unit of sigma. It is an approximation for normal noise. +Inf when n
+// in the unit of sigma. It is for normal noise, and an approximation unless n is the
+// smallest number that reaches alpha. +Inf when n
 // rounds cannot reach alpha at all.
 func MinimumEffect(n int, sigma, alpha, power float64) float64 {
 	return minimumEffect(effectQuantile(n, alpha, power), n, sigma)
@@ -19,6 +20,12 @@ func MinimumEffect(n int, sigma, alpha, power float64) float64 {
 func effectQuantile(n int, alpha, power float64) float64 {
 	if n < 2 || alpha <= 0 || alpha >= 1 || power <= 0 || power >= 1 || 2*math.Ldexp(1, -n) > alpha {
 		return math.Inf(1)
+	}
+	if k, _ := CriticalOrder(n, alpha); k == 1 {
+		// The interval begins at the smallest difference, so all have to be above
+		// zero: that has a closed form, which the approximation is far from.
+		each := math.Pow(power, 1/float64(n))
+		return math.Sqrt2 * math.Erfinv(2*each-1) * math.Sqrt(float64(n)*relativeEfficiency)
 	}
 	nu := float64(n - 1)
 	return studentQuantile(1-alpha/2, nu) + studentQuantile(power, nu)

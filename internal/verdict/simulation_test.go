@@ -99,7 +99,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 func TestPowerAtTheMinimumEffect(t *testing.T) {
 	t.Parallel()
 	const trials = 4000
-	for _, n := range []int{10, 20, 30} {
+	for _, n := range []int{6, 10, 20, 30} {
 		rng := rand.New(rand.NewPCG(31, uint64(n)))
 		effect := MinimumEffect(n, 1, .05, .8)
 		seen := 0
