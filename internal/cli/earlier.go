@@ -23,7 +23,7 @@ type earlierCase struct {
 	Parameters map[string]canon.Value `json:"parameters,omitempty"`
 	Quantity   string                 `json:"quantity"`
 	Series     string                 `json:"series"`
-	Recent     []float64              `json:"recent"` // newest values, in the order of measurement
+	Recent     []float64              `json:"recent"` // newest steps, in the order of measurement
 	Noise      *noiseView             `json:"noise,omitempty"`
 }
 

@@ -27,8 +27,8 @@ func (a *app) seriesCommand() *cobra.Command {
 		Short: "list what has been measured again and again",
 		Long: `List the series of the store: one for each case and quantity, in one project and
 environment, measured in one way and summed up by one estimator. Each has a digest,
-whose beginning writ history takes, and its newest values as a line of bars from the
-smallest to the largest.
+whose beginning writ history takes, and its newest steps as a line of bars from the
+smallest to the largest; a step is the median of what one run measured of one commit.
 
 Results of other revisions, labels, conditions or times are of one series. Another
 parameter, setting, configuration, harness version or machine makes another one.
@@ -64,7 +64,7 @@ type seriesView struct {
 	Environment canon.Value            `json:"environment"`
 	Points      int                    `json:"points"`
 	Last        time.Time              `json:"last"`
-	Recent      []float64              `json:"recent"` // newest values, in the order of measurement
+	Recent      []float64              `json:"recent"` // newest steps, in the order of measurement
 }
 
 func viewSeries(l results.Line) seriesView {
@@ -87,7 +87,7 @@ func (a *app) series(ctx context.Context, o seriesOptions) error {
 			out.Series = append(out.Series, viewSeries(l))
 		}
 		return a.emit(out, func(w io.Writer) {
-			rows := [][]string{{"SERIES", "PROJECT", "WORKLOAD", "QUANTITY", "ESTIMATOR", "POINTS", "LAST", "VALUES"}}
+			rows := [][]string{{"SERIES", "PROJECT", "WORKLOAD", "QUANTITY", "ESTIMATOR", "POINTS", "LAST", "STEPS"}}
 			for _, l := range found {
 				rows = append(rows, []string{
 					l.Print.Hex()[:printWidth], l.Project, caseName(l.Series), l.Quantity, estimatorName(l.Series), fmt.Sprint(l.Points),

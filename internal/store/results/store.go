@@ -17,6 +17,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"writ/internal/canon"
@@ -73,11 +74,14 @@ type Line struct {
 	history.Series
 	Points int
 	Last   time.Time // start of the newest measurement
-	Recent []float64 // values of the newest points, in the order of measurement
+	Recent []float64 // values of the newest steps, in the order of measurement; see history.Steps
 }
 
-// recent is how many values of a series a list shows.
-const recent = 60
+// A list shows that many steps of a series, made from at most that many points.
+const (
+	recent       = 60
+	recentPoints = 20 * recent
+)
 
 // Series lists series by project, workload, parameters, quantity and estimator, with
 // the number of their points and their newest values.
@@ -149,27 +153,32 @@ func damaged(format string, args ...any) error {
 	return fault.New(fault.Corrupt, "read store", format+" is damaged", args...).Help("restore the file, or ingest the results anew into another one")
 }
 
-// newest returns the newest values of a series, in the order of measurement.
+// newest returns the values of the newest steps of a series, in the order of
+// measurement.
 func (s *Store) newest(ctx context.Context, id int64) ([]float64, error) {
 	const op = "list series"
-	rows, err := s.db.QueryContext(ctx, `SELECT p.value FROM points p JOIN results r ON r.id = p.result WHERE p.series = ?
-		ORDER BY r.started DESC, r.producer DESC, r.ingest_key DESC LIMIT ?`, id, recent)
+	rows, err := s.db.QueryContext(ctx, `SELECT p.value, r.started, r.revision, r.tree, r.dirty, r.run_key FROM points p JOIN results r ON r.id = p.result WHERE p.series = ?
+		ORDER BY r.started DESC, r.producer DESC, r.ingest_key DESC LIMIT ?`, id, recentPoints)
 	if err != nil {
 		return nil, sqlite.Broken(err, op)
 	}
 	defer rows.Close()
-	out := make([]float64, 0, recent)
+	var points []history.Point
 	for rows.Next() {
-		var v float64
-		if err := rows.Scan(&v); err != nil {
+		var p history.Point
+		var started int64
+		if err := rows.Scan(&p.Value, &started, &p.Revision, &p.Tree, &p.Dirty, &p.RunKey); err != nil {
 			return nil, sqlite.Broken(err, op)
 		}
-		out = append(out, v)
+		p.Started = time.Unix(0, started)
+		points = append(points, p)
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
+	slices.Reverse(points)
+	out := []float64{}
+	for _, s := range history.Steps(points) {
+		out = append(out, s.Value)
 	}
-	return out, sqlite.Broken(rows.Err(), op)
+	return out[max(0, len(out)-recent):], sqlite.Broken(rows.Err(), op)
 }
 
 // Find returns the one series whose print begins with prefix: fault.NotFound when
