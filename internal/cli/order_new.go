@@ -34,10 +34,12 @@ type newOptions struct {
 
 func (a *app) orderNew() *cobra.Command {
 	var o newOptions
+	var asking bool
 	c := &cobra.Command{
 		Use:   "new",
-		Short: "write a work order from flags",
-		Long: `Write a work order from flags. What is measured is a --target that the project
+		Short: "write a work order from flags, or by asking",
+		Long: `Write a work order from flags; --ask asks for what they leave open, with the
+answers on standard input. What is measured is a --target that the project
 describes, a --path with programs or a work tree, or an --artifact. Precision comes
 from the flags, then from .writ/config.json of this folder or above, then from the
 adapter; what results is in the order, so that its hash covers what applied.
@@ -46,9 +48,17 @@ Exit status: 0 written; 2 the flags do not make an order; 4 the file is there
 already; 6 nothing is there to be measured; 12 no case is selected.`,
 		Example: "  writ order new --path bin --source-dir . --suite sum.test > draft.json\n" +
 			"  writ order new --target @release --adapter google-benchmark --suite bench --min-time 0.1 --resolve --out order.json\n" +
-			"  writ order new --path . --kind working_tree --adapter pyperf --suite bench.py --level process=7 --env OMP_NUM_THREADS=1",
+			"  writ order new --path . --kind working_tree --adapter pyperf --suite bench.py --level process=7 --env OMP_NUM_THREADS=1\n" +
+			"  writ order new --ask",
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.newOrder(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if asking {
+				if err := a.askOrder(c, &o); err != nil {
+					return err
+				}
+			}
+			return a.newOrder(c.Context(), o)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.target, "target", "", "target that is described: a build directory, @CONFIG or @CONFIG=SOURCE_REF; see writ target")
@@ -69,6 +79,7 @@ already; 6 nothing is there to be measured; 12 no case is selected.`,
 	f.StringVar(&o.reason, "reason", "", "why this is measured")
 	f.BoolVar(&o.resolve, "resolve", false, "fix the plan too, see writ order resolve")
 	f.StringVarP(&o.out, "out", "o", "", "file for the order; it must not be there (default: standard output)")
+	f.BoolVar(&asking, "ask", false, "ask for what the other flags leave open")
 	o.flags(c)
 	c.MarkFlagsMutuallyExclusive("target", "path", "artifact")
 	return c
