@@ -36,6 +36,7 @@ var parts = []part{
 	{"serve", benchServe},
 	{"run", benchRun},
 	{"suite", benchSuite},
+	{"command", benchCommand},
 	{"plan", benchPlan},
 	{"memory", benchMemory},
 	{"docket", benchDocket},

@@ -50,7 +50,7 @@ func checkIn(ctx context.Context, dir string) error {
 		{"init", "-q"}, {"add", "-A"},
 		{"-c", "user.name=bench", "-c", "user.email=bench@example.org", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "bench"},
 	} {
-		if err := command(ctx, dir, "git", args...); err != nil {
+		if err := runProgram(ctx, dir, "git", args...); err != nil {
 			return err
 		}
 	}

@@ -63,10 +63,10 @@ func benchSuite(ctx context.Context, s setup) ([]figure, error) {
 	for n := range suitePairs {
 		through := func() error {
 			out := filepath.Join(dir, fmt.Sprintf("results-%d", n))
-			return command(ctx, dir, s.writ, "run", file, "--out", out, "--no-ingest", "--quiet")
+			return runProgram(ctx, dir, s.writ, "run", file, "--out", out, "--no-ingest", "--quiet")
 		}
 		alone := func() error {
-			return command(ctx, dir, program, fmt.Sprintf("--benchmark_min_time=%g", suiteSeconds), "--benchmark_repetitions=1",
+			return runProgram(ctx, dir, program, fmt.Sprintf("--benchmark_min_time=%g", suiteSeconds), "--benchmark_repetitions=1",
 				"--benchmark_out="+filepath.Join(dir, "direct.json"), "--benchmark_out_format=json")
 		}
 		a, b, err := inTurns(n, through, alone)
@@ -103,7 +103,7 @@ func inTurns(round int, first, second func() error) (a, b time.Duration, err err
 	return a, b, err
 }
 
-func command(ctx context.Context, dir, name string, args ...string) error {
+func runProgram(ctx context.Context, dir, name string, args ...string) error {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = dir
 	if out, err := c.CombinedOutput(); err != nil {
@@ -126,7 +126,7 @@ func makeSuite(ctx context.Context, dir string) (program, file string, err error
 	if err := os.Mkdir(build, 0o755); err != nil {
 		return "", "", err
 	}
-	if err := command(ctx, source, "g++", "-O2", "-o", program, "suite.cc", "-lbenchmark", "-lpthread"); err != nil {
+	if err := runProgram(ctx, source, "g++", "-O2", "-o", program, "suite.cc", "-lbenchmark", "-lpthread"); err != nil {
 		return "", "", err
 	}
 	if err := checkIn(ctx, source); err != nil {
