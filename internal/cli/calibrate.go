@@ -174,7 +174,7 @@ func (k *calibration) suite(ctx context.Context, n int) error {
 func (k *calibration) open(sides [2]runner.Subject, plan []order.Entry) error {
 	const op = "calibrate"
 	if need := verdict.RoundsFor(k.policy, k.o.planned(plan)); k.o.rounds < need {
-		return fault.New(fault.Refused, op, "%d rounds cannot call any of %s slower at level %g: there is nothing to be wrong about", k.o.rounds, plural(len(plan), "row"), k.policy.Alpha).
+		return fault.New(fault.Refused, op, "%d rounds cannot call any of %s slower at level %g: there is nothing to be wrong about", k.o.rounds, plural(len(plan), "row"), k.policy.Level()).
 			At("/plan").Help("pass --rounds %d, or measure fewer cases and quantities", need)
 	}
 	c := noiseOf(sides[0].Environment, &result.Runner{Name: "writ", Version: version}, k.policy)
@@ -203,7 +203,7 @@ func (k *calibration) open(sides [2]runner.Subject, plan []order.Entry) error {
 }
 
 func (k *calibration) report() error {
-	s := k.known.Summary(k.policy.Alpha, k.policy.Power)
+	s := k.known.Summary(k.policy.Level(), k.policy.Power)
 	answer := calibrated{Noise: k.file, Conditions: k.known.Conditions, RunKey: k.o.runKey, Summary: s}
 	if err := k.app.emit(answer, func(w io.Writer) { showCalibrated(w, answer) }); err != nil {
 		return err

@@ -268,7 +268,7 @@ func (a *app) summarise(o compareOptions) error {
 	if err != nil {
 		return err
 	}
-	report, err := verdict.Summarise(verdict.SingleParams{Results: p.Results, RunKey: p.RunKey, Planned: p.Planned, Alpha: p.Policy.Alpha})
+	report, err := verdict.Summarise(verdict.SingleParams{Results: p.Results, RunKey: p.RunKey, Planned: p.Planned, Alpha: p.Policy.Level()})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -16,7 +17,8 @@ import (
 type gateOptions struct {
 	judgeOptions
 	showOptions
-	tree string
+	tree    string
+	earlier []string
 }
 
 func (a *app) gateCommand() *cobra.Command {
@@ -29,12 +31,17 @@ by exit status. Needs no server.
 
 ` + judgeHelp + `
 
+A policy with "attempts" lets one change be measured and judged that often, and divides
+alpha over all of them. --earlier names the folder (--out) of each earlier attempt, the
+first one first: only an attempt without an answer, hold or invalid, may be followed by
+another, of a new run. All are shown.
+
 With --tree, the content of that checkout must be the contender that was measured:
 an answer about another tree says nothing about this one.
 
 Exit status: 0 pass; 10 block; 11 hold; 12 nothing was measured; 2 the results
 cannot be judged, or are not about --tree; 6 no such folder.`,
-		Example: "  writ gate --results out --policy default\n  writ gate --results out --policy gate.json --tree . --out judged\n  writ gate --results out --format junit --out report.xml",
+		Example: "  writ gate --results out --policy default\n  writ gate --results out --policy gate.json --tree . --out judged\n  writ gate --results out --format junit --out report.xml\n  writ gate --results again --policy gate.json --earlier judged",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.look = a.looking(c.Context(), o.store)
@@ -44,6 +51,7 @@ cannot be judged, or are not about --tree; 6 no such folder.`,
 	o.judgeOptions.flags(c)
 	_ = c.MarkFlagRequired("results") // the flag was defined above
 	o.showOptions.flags(c)
+	c.Flags().StringArrayVar(&o.earlier, "earlier", nil, "folder with the judgement of an earlier attempt; may be repeated, the first attempt first")
 	c.Flags().StringVar(&o.tree, "tree", "", "checkout that the answer is to be about")
 	return c
 }
@@ -54,6 +62,33 @@ type gated struct {
 	Verdict    canon.Value        `json:"verdict"`
 	Comparison canon.Value        `json:"comparison"`
 	ResultSet  canon.Value        `json:"result_set"`
+	Attempts   []string           `json:"attempts"` // earlier ones, and which one this is
+}
+
+// attempts describes the earlier attempts of a change, and refuses another one where
+// the policy does.
+func (o gateOptions) attempts(j judged) ([]string, error) {
+	var earlier []verdict.GateAnswer
+	for _, dir := range o.earlier {
+		kept := map[string][]byte{}
+		for _, name := range []string{verdictFile, gateFile} {
+			raw, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				return nil, fault.Wrap(err, fault.NotFound, "judge again", "%s cannot be read", filepath.Join(dir, name)).
+					Help("name the folder that --out was given at the earlier attempt")
+			}
+			kept[name] = raw
+		}
+		a, err := verdict.Gate(j.policy, kept[verdictFile])
+		if err != nil {
+			return nil, in(filepath.Join(dir, verdictFile), err)
+		}
+		if !bytes.Equal(a.Raw(), kept[gateFile]) {
+			return nil, fault.New(fault.Evidence, "judge again", "%s does not follow from the verdict beside it", filepath.Join(dir, gateFile))
+		}
+		earlier = append(earlier, a)
+	}
+	return j.policy.Retry(j.Document.RunKey, earlier)
 }
 
 func (a *app) gate(ctx context.Context, o gateOptions) error {
@@ -71,6 +106,10 @@ func (a *app) gate(ctx context.Context, o gateOptions) error {
 	if err != nil {
 		return err
 	}
+	attempts, err := o.attempts(j)
+	if err != nil {
+		return err
+	}
 	answer, err := verdict.Gate(j.policy, j.Verdict.Canonical())
 	if err != nil {
 		return err
@@ -81,7 +120,8 @@ func (a *app) gate(ctx context.Context, o gateOptions) error {
 		return err
 	}
 	report := j.report().WithGate(j.policy, answer)
-	if err := a.show(o.showOptions, report, gated{answer, j.Verdict, j.Comparison, j.ResultSet}); err != nil {
+	report.Notes = append(report.Notes, attempts...)
+	if err := a.show(o.showOptions, report, gated{answer, j.Verdict, j.Comparison, j.ResultSet, notNil(attempts)}); err != nil {
 		return err
 	}
 	if err := j.nothing(); err != nil {

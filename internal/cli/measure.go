@@ -176,7 +176,7 @@ func (a *app) checkSides(o compareOptions, m measurement) func([2]runner.Subject
 		}
 		rounds := o.rounds + o.secondStage
 		if need := verdict.RoundsFor(policy, planned); rounds < need {
-			return fault.New(fault.Refused, "compare sides", "%d rounds cannot call any of %s slower at level %g", rounds, plural(len(planned), "row"), policy.Alpha).
+			return fault.New(fault.Refused, "compare sides", "%d rounds cannot call any of %s slower at level %g", rounds, plural(len(planned), "row"), policy.Level()).
 				At("/plan").Help("pass --rounds %d, or measure fewer cases and quantities", need).With("need", strconv.Itoa(need))
 		}
 		known, err := o.sigma(noiseOf(sides[0].Environment, &result.Runner{Name: "writ", Version: version}, policy), sides[0].Context, policy)

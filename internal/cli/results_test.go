@@ -26,6 +26,7 @@ type scenario struct {
 	fixed  bool // the baseline runs first in every round
 	loose  bool // no rounds, and no orders
 	apart  bool // the sides are of two runs
+	again  bool // of a second run
 }
 
 var scenarios = map[string]scenario{
@@ -37,6 +38,7 @@ var scenarios = map[string]scenario{
 	"fixed":  {rounds: 12, factor: 1.3, status: result.Success, fixed: true},
 	"loose":  {rounds: 12, factor: 1.3, status: result.Success, loose: true},
 	"apart":  {rounds: 12, factor: 1.3, status: result.Success, loose: true, apart: true},
+	"again":  {rounds: 12, factor: 1.3, status: result.Success, again: true},
 }
 
 // makeResults writes the orders and results of a comparison: results DIR
@@ -72,6 +74,9 @@ func (s scenario) attempt(side, tree string, round, slot int) (order.Order, resu
 	runKey := "run_x.compare.1"
 	if s.apart && side == "contender" {
 		runKey = "run_y.compare.1"
+	}
+	if s.again {
+		runKey = "run_x.compare.2"
 	}
 	value := 1e-3 * (1 + float64((7*round)%11)*1e-4)
 	key := "base"

@@ -141,7 +141,7 @@ func (j *judgement) resultSet() ResultSet {
 
 func (j *judgement) method() Method {
 	m := Method{
-		Name: MethodName, Version: MethodVersion, Alpha: j.params.Policy.Alpha, Power: j.params.Policy.Power,
+		Name: MethodName, Version: MethodVersion, Alpha: j.params.Policy.Level(), Power: j.params.Policy.Power,
 		Multiplicity: "holm", Family: j.family, Schedule: j.set.schedule.Kind,
 	}
 	if j.set.schedule.Kind == order.Random {

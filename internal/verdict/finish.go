@@ -85,7 +85,7 @@ const lowPower = "low-power"
 
 // power says how small an effect these rounds could have seen.
 func (f *finisher) power(row *Row, m *measured) {
-	sigma, alpha := m.robust, f.policy.Alpha
+	sigma, alpha := m.robust, f.policy.Level()
 	if f.sigma != nil {
 		if known, ok := f.sigma(Pair{row.Workload, row.Parameters, row.Quantity}); ok && known >= 0 {
 			sigma, row.Sigma = known, &known

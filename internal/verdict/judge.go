@@ -136,7 +136,7 @@ func (j *judgement) judge() {
 			j.family++
 		}
 	}
-	sc := &scale{tables: newTables(), alpha: j.params.Policy.Alpha}
+	sc := &scale{tables: newTables(), alpha: j.params.Policy.Level()}
 	for _, k := range keys {
 		row, m := j.row(sc, j.set.units[k], spoilt)
 		j.rows, j.words = append(j.rows, row), append(j.words, m)
@@ -228,9 +228,9 @@ func (p GatePolicy) blank(pair Pair, unit, direction string) (Row, Threshold) {
 // need is how many rounds a row needs for an answer at all, within a family of
 // gating rows.
 func (p GatePolicy) need(gating bool, family int) int {
-	need := NeedRounds(2, p.Alpha)
+	need := NeedRounds(2, p.Level())
 	if gating {
-		need = max(need, NeedRounds(family, p.Alpha))
+		need = max(need, NeedRounds(family, p.Level()))
 	}
 	return need
 }

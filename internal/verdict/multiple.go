@@ -72,5 +72,5 @@ func RoundsFor(p GatePolicy, planned []Pair) int {
 			m++
 		}
 	}
-	return max(NeedRounds(2, p.Alpha), NeedRounds(m, p.Alpha)) // 2: the interval is two-sided
+	return max(NeedRounds(2, p.Level()), NeedRounds(m, p.Level())) // 2: the interval is two-sided
 }

@@ -18,9 +18,10 @@ type GatePolicy struct {
 	Schema     string               `json:"schema"`
 	Name       string               `json:"name"`
 	Version    string               `json:"version"`
-	Alpha      float64              `json:"alpha"`  // chance of blocking an unchanged suite; two-sided level of intervals
-	Power      float64              `json:"power"`  // that minimum detectable effects are given for
-	Gating     []string             `json:"gating"` // quantities; "*" is every one
+	Alpha      float64              `json:"alpha"`              // chance of blocking an unchanged suite; two-sided level of intervals
+	Attempts   int                  `json:"attempts,omitempty"` // how often one change may be judged; alpha is divided over them; 0 is 1
+	Power      float64              `json:"power"`              // that minimum detectable effects are given for
+	Gating     []string             `json:"gating"`             // quantities; "*" is every one
 	Default    Threshold            `json:"default"`
 	Quantities map[string]Threshold `json:"quantities,omitempty"` // instead of Default
 	Cases      []CaseThreshold      `json:"cases,omitempty"`      // instead of both; the first that fits
@@ -137,6 +138,9 @@ func (p GatePolicy) check() (broken []fault.Field) {
 	}
 	if !(p.Power > 0 && p.Power < 1) {
 		bad("/power", "power must be between 0 and 1")
+	}
+	if p.Attempts < 0 || p.Attempts > MaxAttempts {
+		bad("/attempts", "attempts must be from 1 to "+strconv.Itoa(MaxAttempts))
 	}
 	if len(p.Gating) == 0 {
 		bad("/gating", "at least one quantity must gate")

@@ -62,7 +62,7 @@ func Foresee(p GatePolicy, planned []Pair, rounds int, sigma func(Pair) (sd floa
 		if !known || !p.gates(pair.Quantity) || p.Measure(pair.Workload, pair.Quantity) != Ratio {
 			continue
 		}
-		smallest := exp(MinimumEffect(rounds, sd, min(p.Alpha, 2*p.Alpha/float64(family)), p.Power)) - 1
+		smallest := exp(MinimumEffect(rounds, sd, min(p.Level(), 2*p.Level()/float64(family)), p.Power)) - 1
 		if limit := p.threshold(pair.Workload, pair.Quantity).Relative; smallest > limit {
 			out = append(out, Foreseen{pair, digits(smallest, 6), limit})
 		}

@@ -36,7 +36,7 @@ func Precise(p Params) (bool, error) {
 		pairs = append(pairs, s.units[k].pair)
 	}
 	need := RoundsFor(p.Policy, pairs)
-	sc := &scale{tables: newTables(), alpha: p.Policy.Alpha}
+	sc := &scale{tables: newTables(), alpha: p.Policy.Level()}
 	for _, k := range s.keys() {
 		if p.Policy.gates(k.quantity) && !j.narrow(sc, s.units[k], need) {
 			return false, nil

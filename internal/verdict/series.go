@@ -141,7 +141,7 @@ func (o *SeriesOutcome) measure() {
 	var mine sync.Mutex
 	var started []*seriesScale
 	sideBySide(len(o.all), func() *seriesScale {
-		s := &seriesScale{scale: scale{tables: newTables(), alpha: o.params.Policy.Alpha}}
+		s := &seriesScale{scale: scale{tables: newTables(), alpha: o.params.Policy.Level()}}
 		mine.Lock()
 		started = append(started, s)
 		mine.Unlock()

@@ -73,7 +73,7 @@ func (o *SeriesOutcome) Paired() bool { return o.params.Rounds > 0 }
 func (o *SeriesOutcome) Method() Method {
 	p := o.params
 	m := Method{
-		Name: MethodName, Version: MethodVersion, Alpha: p.Policy.Alpha, Power: p.Policy.Power,
+		Name: MethodName, Version: MethodVersion, Alpha: p.Policy.Level(), Power: p.Policy.Power,
 		Multiplicity: "holm", Family: o.family, Schedule: p.Schedule.Kind,
 	}
 	if p.Schedule.Kind == order.Random {

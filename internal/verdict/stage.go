@@ -83,8 +83,8 @@ func crossing(c, share float64) float64 {
 // At returns the policy under which one look of a staged comparison is judged: the
 // same with the alpha of that look, and with a version that says so.
 func (s Stages) At(p GatePolicy, look int) GatePolicy {
-	first, second := s.Spend(p.Alpha)
-	p.Alpha = first
+	first, second := s.Spend(p.Level())
+	p.Alpha, p.Attempts = first, 0 // both levels are divided over the attempts already
 	if look == 2 {
 		p.Alpha = second
 	}
