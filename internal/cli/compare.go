@@ -71,10 +71,10 @@ alone and never by their sign. --second-stage adds rounds when the gate holds. W
 applies is in every order and in a warning of every row.
 
 Orders and results are in --out (default results/RUN_KEY), the documents in judged/ below
-it. When everything is measured, the results go into the store that --store names, or
-into the one of the data folder if there is one. --run KEY reads results/KEY unless
---results names another folder. The profile single-run shows one run by itself and
-compares nothing.
+it, and --format goes to standard output. When everything is measured, the results go
+into the store that --store names, or into the one of the data folder if there is one.
+--run KEY reads results/KEY unless --results names another folder. The profile single-run
+shows one run by itself and compares nothing.
 
 ` + filesHelp + `
 

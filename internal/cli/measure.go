@@ -128,8 +128,6 @@ func (o *compareOptions) measurement(words []string) (m measurement, err error) 
 		return m, fault.New(fault.Usage, op, "%s knows a fixed number of rounds only", o.method)
 	case len(o.runKeys) > 1:
 		return m, fault.New(fault.Usage, op, "one comparison has one run key")
-	case o.format != "" && o.out != "":
-		return m, fault.New(fault.Usage, op, "--out is the folder of the results here").Help("redirect standard output, or show them later with writ compare --run KEY --format %s --out FILE", o.format)
 	}
 	if o.sequence == "" && o.method == verdict.RelativeMethod {
 		o.sequence = string(runner.BaselineFirst) // the rule wants sides that take turns in one order
