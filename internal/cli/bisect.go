@@ -23,6 +23,7 @@ type bisectOptions struct {
 	driveOptions
 	policy, out, workload string
 	tries                 int
+	midway                bool
 }
 
 // searchFile is the state of a search, in its folder.
@@ -37,7 +38,9 @@ func (a *app) bisectCommand() *cobra.Command {
 slower. Every commit that is tried is built and compared with GOOD, as writ compare does
 it, under the same policy. BAD is tried first; the case is --case, or the one that it is
 slowest in. slower is bad; no-difference, faster and identical are good; everything else
-is neither, and commits around it are tried. What does not build is passed over.
+is neither, and commits around it are tried. What does not build is passed over. With
+--midway the threshold of all trials but the first is half of what BAD has lost: where
+one commit lost it all, that tells more on a noisy machine.
 
 What is known is in bisect.json of the folder of results, written whole after every
 step: after an interrupt, a crash or a kill the same command goes on from there. Where no
@@ -55,6 +58,7 @@ elsewhere; 6 no such commit; 130 interrupted, what is known is kept.`,
 	f := c.Flags()
 	f.StringVar(&o.policy, "policy", "default", "gate policy: a file, or default for the shipped one")
 	f.StringVar(&o.workload, "case", "", "case that became slower (default: the one that BAD is slowest in)")
+	f.BoolVar(&o.midway, "midway", false, "ask of all commits but BAD whether they have lost more than half of what it has")
 	f.IntVar(&o.tries, "tries", 0, "commits to try at most in this call (default: no limit)")
 	f.StringVarP(&o.out, "out", "o", "", "folder of the search and its results (default results/bisect-GOOD-BAD)")
 	return c
@@ -154,7 +158,7 @@ func (h *hunt) settings() canon.Value {
 		"suite_parameters": list(o.suiteParameters), "parameters": list(o.parameters), "variables": list(o.variables), "project": o.project,
 		"repetitions": o.repetitions, "iterations": o.iterations, "warmups": o.warmups, "levels": list(o.levels), "min_time": o.minTime, "warmup_time": o.warmupTime,
 		"case_timeout": o.caseLimit, "order_timeout": o.orderLimit, "rounds": o.rounds, "order": o.sequence,
-		"build": o.build, "build_dir": o.buildDir, "policy": h.policy.Ref(), "case": o.workload,
+		"build": o.build, "build_dir": o.buildDir, "policy": h.policy.Ref(), "case": o.workload, "midway": o.midway,
 	})
 }
 

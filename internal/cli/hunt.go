@@ -154,9 +154,13 @@ func (h *hunt) sameTree(ctx context.Context, commit string) (bool, error) {
 // compare measures a commit against the good one and judges the folder.
 func (h *hunt) compare(ctx context.Context, shop *workshop, sides [2]contestant, runKey, dir string) (judged, error) {
 	o := compareOptions{measureOptions: measureOptions{driveOptions: h.o.driveOptions}, method: verdict.MethodName}
+	policy, file, err := h.judging()
+	if err != nil {
+		return judged{}, err
+	}
 	o.noiseDir = h.app.noiseDir()
 	o.seed = order.Seed(fmt.Sprintf("bisect %d", h.search.Seed), h.search.Attempts)
-	m := measurement{policy: h.policy}
+	m := measurement{policy: policy}
 	m.contest = contest{runKey: runKey, dir: dir, reason: "bisect: compare " + sides[0].commit[:12] + " with " + sides[1].commit[:12]}
 	for i, name := range []runner.Side{runner.Baseline, runner.Contender} {
 		m.contest.sides[i] = sides[i].labelled(map[string]string{labelSide: string(name)})
@@ -165,12 +169,28 @@ func (h *hunt) compare(ctx context.Context, shop *workshop, sides [2]contestant,
 	if _, err := h.app.drive(ctx, o.driveOptions, shop.place, m.contest); err != nil {
 		return judged{}, err
 	}
-	read := judgeOptions{results: []string{dir}, runKeys: []string{runKey}, policy: h.o.policy, profiles: profileNames(), noiseDir: h.app.noiseDir()}
+	read := judgeOptions{results: []string{dir}, runKeys: []string{runKey}, policy: file, profiles: profileNames(), noiseDir: h.app.noiseDir()}
 	j, err := read.judge()
 	if err != nil {
 		return j, err
 	}
 	return j, keepDocuments(filepath.Join(dir, judgedFolder), documentsOf(j.Outcome))
+}
+
+// midwayFile is the policy of all trials but the first, for whoever judges them again.
+const midwayFile = "midway.json"
+
+// judging is the policy of the trial that comes next, and the file or name of it.
+func (h *hunt) judging() (verdict.GatePolicy, string, error) {
+	if !h.o.midway || len(h.search.Trials) == 0 || h.search.Trials[0].Row == nil {
+		return h.policy, h.o.policy, nil
+	}
+	p, err := h.policy.Midway(*h.search.Trials[0].Row)
+	if err != nil {
+		return p, "", err
+	}
+	file := filepath.Join(h.dir, midwayFile)
+	return p, file, replaceFile(file, p.Raw())
 }
 
 // verdict reads the row of the case that the search is about. The first trial

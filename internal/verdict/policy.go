@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -229,4 +230,23 @@ func (p GatePolicy) Measure(workload, quantity string) string {
 		return Difference
 	}
 	return Ratio
+}
+
+// Midway returns the policy with one more threshold, that of the case and quantity of
+// a row: half of what the row has changed by, half on the scale that is judged on.
+// Whatever has the whole change is beyond it, whatever has none of it is within, and
+// both by the widest margin. fault.Invalid when the row has not changed.
+func (p GatePolicy) Midway(r Row) (GatePolicy, error) {
+	if r.Effect == nil {
+		return p, fault.New(fault.Invalid, "halve threshold", "nothing was measured of %s %s", r.name(), r.Quantity)
+	}
+	t := Threshold{Measure: r.Measure}
+	if r.Measure == Ratio {
+		t.Relative, t.Absolute = digits(exp(math.Abs(ln(*r.Effect))/2)-1, 6), r.Floor
+	} else {
+		t.Absolute = digits(math.Abs(*r.Effect)/2, 6)
+	}
+	p.Cases = append([]CaseThreshold{{Workload: r.Workload, Quantity: r.Quantity, Threshold: t}}, p.Cases...)
+	p.Version += " (midway)"
+	return NewPolicy(p)
 }
