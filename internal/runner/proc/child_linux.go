@@ -55,7 +55,7 @@ func (s *server) run(req request, files []int) response {
 		Dir:   req.Dir,
 		Env:   s.env,
 		Files: []uintptr{uintptr(s.null), uintptr(files[0]), uintptr(files[1])},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &c.pidfd},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &c.pidfd, UseCgroupFD: s.group.in, CgroupFD: s.group.fd},
 	})
 	if err != nil {
 		return fail("cannot start "+program, err)
@@ -117,7 +117,7 @@ func (s *server) watch(c *child, id int64) {
 			if err != nil { // the caller is gone
 				unix.Kill(-c.pid, unix.SIGKILL)
 				s.finish(c)
-				syscall.Exit(0)
+				s.exit()
 			}
 			if req.Op == opCancel && req.ID == id {
 				c.stop(Cancelled, c.grace)

@@ -44,6 +44,7 @@ type Report struct {
 	Interfaces []Interface `json:"interfaces"`
 	Layers     int         `json:"layers"`    // how many Layers took effect
 	FreshProc  bool        `json:"freshProc"` // /proc shows the own processes only
+	Cgroup     bool        `json:"cgroup"`    // programs are in a control group of their own, and are killed through it
 }
 
 // Namespaces are the kernel's names of the namespaces of a process, such as

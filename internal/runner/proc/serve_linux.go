@@ -23,7 +23,7 @@ func init() {
 	runtime.LockOSThread() // children die with the thread that started them: it must be one that stays
 	s := server{pid: os.Getpid()}
 	s.serve()
-	syscall.Exit(0)
+	s.exit()
 }
 
 // server is the keeper's side of the socket. It has one thread and no state but
@@ -36,6 +36,7 @@ type server struct {
 	kids   kernelFile
 	status kernelFile
 	peak   int64 // most memory of this process so far, in bytes
+	group  cgroup
 	buf    [maxMessage]byte
 }
 
@@ -90,6 +91,12 @@ func (s *server) serve() {
 	}
 }
 
+// exit ends the keeper, with nothing running.
+func (s *server) exit() {
+	s.group.remove()
+	syscall.Exit(0)
+}
+
 // hello sets the keeper up: it adopts orphans, writes no core files, and gives
 // up what the isolation says.
 func (s *server) hello(req request) response {
@@ -108,6 +115,8 @@ func (s *server) hello(req request) response {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fail("turn core files off", err)
 	}
+	s.group = newCgroup()
+	s.report.Cgroup = s.group.in
 	if req.Isolation != nil && req.Isolation.Any() {
 		if what, err := s.isolate(*req.Isolation); err != nil {
 			return fail(what, err)

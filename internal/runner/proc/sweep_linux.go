@@ -108,6 +108,7 @@ func (s *server) sweep(r *Result) {
 			}
 			continue
 		}
+		s.group.end()
 		if s.pid == 1 {
 			unix.Kill(-1, unix.SIGKILL) // everything in the namespace but the keeper
 		} else {
