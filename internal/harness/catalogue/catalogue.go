@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"writ/internal/harness"
+	"writ/internal/harness/asv"
 	"writ/internal/harness/command"
 	"writ/internal/harness/criterion"
 	"writ/internal/harness/customjson"
@@ -25,6 +26,7 @@ import (
 // All returns every adapter, in the order of their names, set up for this machine.
 func All() harness.Set {
 	return harness.Set{
+		asv.Adapter{},
 		command.Adapter{},
 		criterion.Adapter{},
 		customjson.Adapter{},
