@@ -40,6 +40,7 @@ var parts = []part{
 	{"plan", benchPlan},
 	{"memory", benchMemory},
 	{"docket", benchDocket},
+	{"history", benchHistory},
 	{"verdict", benchVerdict},
 	{"judge", benchJudge},
 	{"honesty", benchHonesty},
