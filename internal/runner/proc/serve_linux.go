@@ -115,8 +115,10 @@ func (s *server) hello(req request) response {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fail("turn core files off", err)
 	}
-	s.group = newCgroup()
-	s.report.Cgroup = s.group.in
+	if req.Isolation == nil || !req.Isolation.Any() { // inside, its files are read-only, and process ids of their own do as well
+		s.group = newCgroup()
+		s.report.Cgroup = s.group.in
+	}
 	if req.Isolation != nil && req.Isolation.Any() {
 		if what, err := s.isolate(*req.Isolation); err != nil {
 			return fail(what, err)
