@@ -31,7 +31,7 @@ func (r *Row) doubts(o turns, rounds int, base, cont, d []float64) {
 	if r.Dropped > 0 {
 		r.note(reasonDropped, "%d of %d rounds lack a side", r.Dropped, rounds)
 	}
-	if p := driftP(d); p < 0.01 {
+	if p, ok := drifts(d); ok {
 		r.note("drift", "the difference moves with the round, p = %s", short(p))
 	}
 	wild := max(wildShare(base), wildShare(cont))

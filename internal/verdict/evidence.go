@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"math"
-	"slices"
 )
 
 // evidence is what the verdict on one row rests on. Differences are oriented so
@@ -80,8 +79,10 @@ func (e evidence) word() (w Word, reason, hint string) {
 // its buffers.
 type scale struct {
 	*tables
-	walsh []float64
-	alpha float64
+	walsh                   []float64
+	alpha                   float64
+	change, ratios, towards []float64 // of the rounds that are looked at
+	left, right             []float64 // the samples that are looked at
 }
 
 // intervals returns the estimate and both intervals of d.
@@ -118,7 +119,7 @@ func (i Interval) flip() Interval {
 // measured is one row's numbers: contender against baseline, not oriented.
 type measured struct {
 	evidence
-	d                   []float64 // differences per round, in the order of rounds
+	d                   []float64 // differences per round, in the order of rounds; until the next row is measured
 	effect              float64   // ratio, or difference
 	shown               Interval
 	baseline, contender float64
@@ -133,7 +134,8 @@ type measured struct {
 // two processes of round i.
 func (s *scale) measure(base, cont []float64, kind, direction string, t Threshold) measured {
 	n := len(base)
-	d, change := make([]float64, n), make([]float64, n)
+	s.change, s.ratios = resize(s.change, n), resize(s.ratios, n)
+	d, change := s.ratios, s.change
 	for i := range base {
 		change[i] = cont[i] - base[i]
 		d[i] = change[i]
@@ -159,7 +161,8 @@ func (s *scale) measure(base, cont []float64, kind, direction string, t Threshol
 		m.effect, m.shown.Lower, m.shown.Upper = exp(centre), exp(wide.Lower), exp(wide.Upper)
 	}
 
-	worse := slices.Clone(d)
+	s.towards = append(s.towards[:0], d...)
+	worse := s.towards
 	m.wide, m.narrow = wide, narrow
 	if direction == higherIsBetter {
 		m.wide, m.narrow, m.absolute, m.shift = wide.flip(), narrow.flip(), m.absolute.flip(), -m.shift

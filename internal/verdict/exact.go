@@ -61,7 +61,8 @@ func digits(x float64, n int) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return x
 	}
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', n, 64), 64)
+	var text [32]byte
+	y, err := strconv.ParseFloat(string(strconv.AppendFloat(text[:0], x, 'g', n, 64)), 64)
 	if err != nil { // out of range after rounding up: keep the value itself
 		return x
 	}

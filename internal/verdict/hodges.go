@@ -20,6 +20,18 @@ func (i Interval) Finite() bool { return i.Order > 0 }
 // returns it: n(n+1)/2 numbers.
 func walsh(buf, d []float64) []float64 {
 	buf = buf[:0]
+	if n := len(d); n <= fewRounds {
+		// Averages of sorted values come nearly sorted by the sum of their places.
+		var few [fewRounds]float64
+		sorted := append(few[:0], d...)
+		slices.Sort(sorted)
+		for sum := range 2*n - 1 {
+			for i := max(0, sum-n+1); 2*i <= sum; i++ {
+				buf = append(buf, sorted[i]/2+sorted[sum-i]/2)
+			}
+		}
+		return insert(buf)
+	}
 	for i, x := range d {
 		for _, y := range d[i:] {
 			buf = append(buf, x/2+y/2)
@@ -27,6 +39,23 @@ func walsh(buf, d []float64) []float64 {
 	}
 	slices.Sort(buf)
 	return buf
+}
+
+// fewRounds is how many rounds have so few averages that sorting nearly sorted ones
+// by insertion is fastest.
+const fewRounds = 16
+
+// insert sorts by insertion.
+func insert(x []float64) []float64 {
+	for i := 1; i < len(x); i++ {
+		v, k := x[i], i
+		for k > 0 && x[k-1] > v {
+			x[k] = x[k-1]
+			k--
+		}
+		x[k] = v
+	}
+	return x
 }
 
 // middle returns the median of a sorted, non-empty slice.

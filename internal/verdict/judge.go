@@ -207,6 +207,7 @@ func (j *judgement) row(sc *scale, u *unit, spoilt string) (Row, measured) {
 	m.need = p.need(row.Gating, j.family)
 	kind := j.set.schedule.Kind
 	row.doubts(turns{schedule: kind, fixed: kind != order.Random && fixedOrder(u)}, j.set.rounds, base, cont, m.d)
+	m.d = nil
 	j.looked(&row, u)
 	for _, code := range u.tokens() {
 		row.note(code, "")

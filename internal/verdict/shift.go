@@ -38,16 +38,18 @@ type shiftTest struct {
 // distribution that the ranks themselves have under random signs.
 func (t *tables) shifted(d []float64, delta float64) shiftTest {
 	type item struct{ size, side float64 }
-	items := make([]item, len(d))
-	for i, x := range d {
+	var few [fewValues]item
+	items := few[:0]
+	for _, x := range d {
 		e := x - delta
-		items[i] = item{math.Abs(e), e}
+		items = append(items, item{math.Abs(e), e})
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.size, b.size) })
 
 	// Doubled mid-ranks are integers: ranks i+1 … j share (i+1+j)/2.
 	var s shiftTest
-	weights := make([]int, 0, len(items))
+	var fewRanks [fewValues]int
+	weights := fewRanks[:0]
 	plain := true
 	for i := 0; i < len(items); {
 		j := i + 1

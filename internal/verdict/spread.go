@@ -18,10 +18,14 @@ func median(x []float64) float64 {
 	case 1:
 		return x[0]
 	}
-	sorted := slices.Clone(x)
+	var few [fewValues]float64
+	sorted := append(few[:0], x...)
 	slices.Sort(sorted)
 	return middle(sorted)
 }
+
+// fewValues is how many values are put in order without memory of their own.
+const fewValues = 64
 
 // mean returns the arithmetic mean of x; NaN when x is empty.
 func mean(x []float64) float64 {
@@ -53,10 +57,15 @@ func robustSD(x []float64) float64 {
 	if len(x) < 2 {
 		return 0
 	}
-	centre := median(x)
-	off := make([]float64, len(x))
-	for i, v := range x {
-		off[i] = math.Abs(v - centre)
+	return robustAbout(x, median(x))
+}
+
+// robustAbout is robustSD of at least two values with a known median.
+func robustAbout(x []float64, centre float64) float64 {
+	var few [fewValues]float64
+	off := few[:0]
+	for _, v := range x {
+		off = append(off, math.Abs(v-centre))
 	}
 	if mad := median(off); mad > 0 {
 		return madScale * mad
@@ -67,10 +76,11 @@ func robustSD(x []float64) float64 {
 // wildShare returns the share of x that lies more than 3.5 robust standard
 // deviations from the median. Such values are reported and never removed.
 func wildShare(x []float64) float64 {
-	if len(x) == 0 {
+	if len(x) < 2 {
 		return 0
 	}
-	centre, sd := median(x), robustSD(x)
+	centre := median(x)
+	sd := robustAbout(x, centre)
 	if sd == 0 {
 		return 0
 	}
@@ -85,18 +95,43 @@ func wildShare(x []float64) float64 {
 
 // distinct counts the different values of x.
 func distinct(x []float64) int {
-	sorted := slices.Clone(x)
+	var few [fewValues]float64
+	sorted := append(few[:0], x...)
 	slices.Sort(sorted)
 	return len(slices.Compact(sorted))
+}
+
+// drifts reports whether x moves with the order of its values at level .01, and its
+// p-value then.
+func drifts(x []float64) (p float64, ok bool) {
+	if t, _ := driftT(x); t < 2.5 { // a t of 2.5 is above .01 however many values there are
+		return 1, false
+	}
+	p = driftP(x)
+	return p, p < .01
 }
 
 // driftP returns the two-sided p-value of Spearman's rank correlation between x
 // and the order of its values, by Student's approximation; 1 for fewer than five
 // values or when all are equal.
 func driftP(x []float64) float64 {
+	t, nu := driftT(x)
+	switch {
+	case math.IsInf(t, 1):
+		return 0
+	case t == 0:
+		return 1
+	}
+	return 2 * (1 - studentCDF(t, nu))
+}
+
+// driftT is Student's statistic of that correlation, without its sign, and its degrees
+// of freedom: 0 for fewer than five values or when all are equal, +Inf when all are in
+// order.
+func driftT(x []float64) (t, nu float64) {
 	n := float64(len(x))
 	if len(x) < 5 {
-		return 1
+		return 0, 0
 	}
 	ranks := midRanks(x)
 	centre := (n + 1) / 2
@@ -108,14 +143,13 @@ func driftP(x []float64) float64 {
 		rt += float64(a * b)
 	}
 	if rr == 0 {
-		return 1
+		return 0, 0
 	}
 	rho := rt / math.Sqrt(rr*tt)
 	if math.Abs(rho) >= 1 {
-		return 0
+		return math.Inf(1), n - 2
 	}
-	t := math.Abs(rho) * math.Sqrt((n-2)/(1-rho*rho))
-	return 2 * (1 - studentCDF(t, n-2))
+	return math.Abs(rho) * math.Sqrt((n-2)/(1-rho*rho)), n - 2
 }
 
 // midRanks returns the rank of every value of x, from 1; equal values share the

@@ -90,7 +90,8 @@ func (r *Row) apartDoubts(base, cont []float64) {
 // measureApart judges two samples as measure judges rounds: intervals by
 // inverting the Mann-Whitney test, and that test beyond the threshold.
 func (s *scale) measureApart(base, cont []float64, kind, direction string, t Threshold) measured {
-	a, b := slices.Clone(base), slices.Clone(cont)
+	s.left, s.right = append(s.left[:0], base...), append(s.right[:0], cont...)
+	a, b := s.left, s.right
 	if kind == Ratio {
 		for i := range a {
 			a[i] = ln(a[i])

@@ -164,17 +164,38 @@ func parse(b []byte) (float64, error) {
 	return 0, err
 }
 
-// space are the bytes that end a field, as far as they are ASCII.
-var space = [256]bool{'\t': true, '\n': true, '\v': true, '\f': true, '\r': true, ' ': true}
+// space are the bytes that end a field, and inside those that do not, both as far as
+// they are ASCII.
+var (
+	space  = [256]bool{'\t': true, '\n': true, '\v': true, '\f': true, '\r': true, ' ': true}
+	inside = func() (out [256]bool) {
+		for c := range utf8.RuneSelf {
+			out[c] = !space[c]
+		}
+		return out
+	}()
+)
 
 // field cuts off the first field, and the white space behind it.
 func field(b []byte) (f, rest []byte) {
+	i := 0
+	for i < len(b) && inside[b[i]] {
+		i++
+	}
+	end := i
+	for i < len(b) && space[b[i]] {
+		i++
+	}
+	if i < len(b) && b[i] >= utf8.RuneSelf {
+		return wideField(b)
+	}
+	return b[:end], b[i:]
+}
+
+// wideField is field where there is more than ASCII.
+func wideField(b []byte) (f, rest []byte) {
 	i, n := 0, 0
 	for i < len(b) {
-		if c := b[i]; c < utf8.RuneSelf && !space[c] {
-			i++
-			continue
-		}
 		if n = blank(b[i:]); n > 0 {
 			break
 		}
