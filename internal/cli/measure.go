@@ -68,6 +68,9 @@ func (a *app) measure(ctx context.Context, o compareOptions, words []string) (er
 	m.contest.enough = m.enough(o)
 	rep, err := a.drive(ctx, o.driveOptions.staged(o.secondStage), shop.place, m.contest)
 	if err != nil {
+		if len(rep.Orders) > 0 {
+			a.say("what was measured until then is in %s", m.contest.dir)
+		}
 		return err
 	}
 	var stored *ingested

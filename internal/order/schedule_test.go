@@ -31,3 +31,32 @@ func TestSlotsAreDrawnFromTheSeed(t *testing.T) {
 		t.Errorf("fewer rounds change the draws: %s", diff)
 	}
 }
+
+// A seed is recorded where it decides something.
+func TestBuildRecordsTheSchedule(t *testing.T) {
+	t.Parallel()
+	p := BuildParams{
+		RunKey: "r", Side: "baseline", Seed: 7, Requester: Requester{Person, "ann"}, Build: &BuildFacts{Profile: "release"},
+		Suites: []Suite{{Adapter: "a", Suite: "s"}}, Quantities: []string{"wall-time"},
+		Target:    Target{Kind: WorkingTree, Path: "/p", Source: Source{URI: "https://example.org/r"}},
+		Precision: Precision{Repetitions: Times(1)}, Timeouts: Timeouts{CaseS: 1, OrderS: 1},
+	}
+	for kind, want := range map[string]*Schedule{"": {Random, &p.Seed}, Random: {Random, &p.Seed}, Alternating: {Alternating, nil}, Sequential: {Sequential, nil}} {
+		p.Schedule = kind
+		o, err := Build(p)
+		if err != nil {
+			t.Errorf("%q: %v", kind, err)
+			continue
+		}
+		if diff := cmp.Diff(want, o.Schedule); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", kind, diff)
+		}
+		if o.Build == nil || o.Build.Profile != "release" {
+			t.Errorf("%q: declared build %+v", kind, o.Build)
+		}
+	}
+	p.Schedule = "sometimes"
+	if o, err := Build(p); err == nil {
+		t.Errorf("a schedule of no kind: %+v", o.Schedule)
+	}
+}

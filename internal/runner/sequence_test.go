@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"writ/internal/fault"
 	"writ/internal/order"
@@ -95,5 +96,33 @@ func TestSessionEndsWhenItIsEnough(t *testing.T) {
 	s.Rounds, s.Enough = 1, func(SessionReport) (bool, error) { t.Error("asked after the last round"); return true, nil }
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// The time left is what the rest would take at the pace so far, by the clock that
+// the session is given.
+func TestSessionTellsTheTimeLeft(t *testing.T) {
+	t.Parallel()
+	s, _ := scriptSession(t, nil, "echo s")
+	s.Rounds = 4
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s.Now = func() time.Time { return now }
+	var left []time.Duration
+	s.Progress = func(e Event) {
+		if e.Stage == CaseStart {
+			left = append(left, e.Left)
+			now = now.Add(3 * time.Second) // every process takes as long
+		}
+		if e.Total != 8 {
+			t.Errorf("%d processes are planned", e.Total)
+		}
+	}
+	if _, err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// Both processes of a round start before either is done.
+	want := []time.Duration{0, 0, 18 * time.Second, 27 * time.Second, 12 * time.Second, 15 * time.Second, 6 * time.Second, 7 * time.Second}
+	if !slices.Equal(left, want) {
+		t.Errorf("left: %v, want %v", left, want)
 	}
 }
