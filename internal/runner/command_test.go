@@ -85,7 +85,8 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s in %q: %+v", r.Coordinates.Quantity.Name, unit, r.Measurement)
 		}
 		timer, _ := r.Coordinates.ComparisonContext.At("/protocol/timer")
-		if text, _ := timer.String(); text != "runner:monotonic" {
+		fixed, _ := r.Coordinates.ComparisonContext.At("/protocol/calibration/n_iterations")
+		if text, _ := timer.String(); text != "runner:monotonic" || string(fixed.Canonical()) != "1" || *r.Procedure.InnerIterations != 1 {
 			t.Errorf("context %s", r.Coordinates.ComparisonContext.Canonical())
 		}
 		i := slices.IndexFunc(r.Provenance.Artifacts, func(a result.Artifact) bool { return a.Kind == result.ArtifactStdout })

@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/order"
 )
@@ -10,6 +11,11 @@ type Counts struct{ Repetitions, Warmups int }
 
 // most is how many repetitions or warm-ups one process does.
 const most = 1 << 20
+
+// Calibration is what the protocol says of it: one repetition is one execution.
+func Calibration() canon.Value {
+	return canon.MustFrom(map[string]any{"mode": order.Fixed, "n_iterations": 1})
+}
 
 // Settle turns precision into counts. There is one level, nothing to calibrate, and
 // no time to warm up for; an order that says otherwise is fault.Refused.

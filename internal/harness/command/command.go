@@ -101,7 +101,7 @@ func (a Adapter) Locate(o order.Order, s order.Suite) (harness.Suite, error) {
 		return out, err
 	}
 	out.Version = "1" // of how time is taken; another way is another version
-	out.Protocol = map[string]canon.Value{"timer": canon.StringOf("runner:monotonic"), "shell": canon.StringOf("none")}
+	out.Protocol = map[string]canon.Value{"timer": canon.StringOf("runner:monotonic"), "shell": canon.StringOf("none"), "calibration": cmdline.Calibration()}
 	if i := slices.Index(o.Quantities, instructions); i >= 0 {
 		out.Traits[traitCounted] = strconv.Itoa(i)
 		out.Protocol["counters"] = canon.StringOf("user")

@@ -126,7 +126,8 @@ func judge(s repeat.Samples, set cmdline.Counts, quantities []string, out harnes
 	}
 	reading := harness.Reading{
 		Quantities: map[string]harness.Measured{}, Warmups: s.Warmups, Message: harness.Clip(why), Warnings: warnings(s),
-		Facts: map[string]string{"inherited_rss_bytes": strconv.FormatFloat(s.Floor, 'f', 0, 64)},
+		InnerIterations: slices.Repeat([]int{1}, n),
+		Facts:           map[string]string{"inherited_rss_bytes": strconv.FormatFloat(s.Floor, 'f', 0, 64), "clock_ns": strconv.FormatFloat(s.Clock, 'f', 0, 64)},
 	}
 	if s.Strays > 0 {
 		reading.Facts["stray_processes"] = strconv.Itoa(s.Strays)

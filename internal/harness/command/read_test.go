@@ -21,7 +21,7 @@ func two() repeat.Samples {
 	return repeat.Samples{
 		Wall: []float64{1e6, 2e6}, User: []float64{1e3, 0}, System: []float64{2e3, 3e3}, Peak: []float64{4 << 20, 5 << 20},
 		Minor: []float64{10, 20}, Major: []float64{1, 0}, Voluntary: []float64{1, 2}, Involuntary: []float64{0, 3}, Instructions: []float64{700, 800},
-		Floor: 1 << 20,
+		Clock: 40, Floor: 1 << 20,
 	}
 }
 
@@ -43,7 +43,7 @@ func TestReadValues(t *testing.T) {
 			"context-switches": m("1", "1", 1, 5), "context-switches-voluntary": m("1", "1", 1, 2), "context-switches-involuntary": m("1", "1", 0, 3),
 			"instructions": m("1", "1", 700, 800), "energy": {Status: result.Failed, Reason: result.ReasonMapping, Unit: "J"},
 		},
-		Attempted: 2, Facts: map[string]string{"inherited_rss_bytes": "1048576"},
+		Attempted: 2, InnerIterations: []int{1, 1}, Facts: map[string]string{"inherited_rss_bytes": "1048576", "clock_ns": "40"},
 	}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(a) })
 	if diff := cmp.Diff(want, got, near); diff != "" {

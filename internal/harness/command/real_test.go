@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,9 @@ func TestARealRun(t *testing.T) {
 	}
 	if got.Warmups != 2 || got.Message != "" || got.Warnings != nil || len(out.Stdout)+len(out.Stderr) > 0 {
 		t.Errorf("got %+v\n%s", got, out.Stderr)
+	}
+	if ns, err := strconv.Atoi(got.Facts["clock_ns"]); err != nil || ns < 1 || ns > 1e6 {
+		t.Errorf("facts %v", got.Facts)
 	}
 	sum := func(q string) (total float64) {
 		for _, v := range got.Quantities[q].Values {

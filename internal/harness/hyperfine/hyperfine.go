@@ -112,7 +112,7 @@ func (a Adapter) Locate(o order.Order, s order.Suite) (harness.Suite, error) {
 	}
 	out.Program, out.Shared = path, true
 	out.Traits[traitShell] = shell
-	out.Protocol = map[string]canon.Value{"timer": canon.StringOf("hyperfine"), "shell": canon.StringOf(filepath.Base(shell))}
+	out.Protocol = map[string]canon.Value{"timer": canon.StringOf("hyperfine"), "shell": canon.StringOf(filepath.Base(shell)), "calibration": cmdline.Calibration()}
 	return out, nil
 }
 

@@ -93,7 +93,8 @@ func (c Command) judge(expected []int, set cmdline.Counts, quantities []string, 
 	}
 	reading := harness.Reading{
 		Quantities: map[string]harness.Measured{}, Warmups: set.Warmups, Message: why, Facts: c.facts(),
-		Levels: []result.LevelCounts{{Unit: order.PlainUnit, Attempted: set.Repetitions, Completed: good}},
+		Levels:          []result.LevelCounts{{Unit: order.PlainUnit, Attempted: set.Repetitions, Completed: good}},
+		InnerIterations: slices.Repeat([]int{1}, good),
 	}
 	if good == 0 {
 		r := failed(result.ReasonHarnessError, "%s", why)

@@ -98,7 +98,7 @@ func TestReadValues(t *testing.T) {
 			"cpu-system-time": {Status: result.Success, Unit: "s", OriginalUnit: "s", Summaries: []result.Summary{estimate("mean", 0.0625)}},
 			"energy":          {Status: result.Failed, Reason: result.ReasonMapping, Unit: "J"},
 		},
-		Attempted: 3, Warmups: 2, Levels: []result.LevelCounts{{Unit: "repetition", Attempted: 3, Completed: 3}},
+		Attempted: 3, Warmups: 2, InnerIterations: []int{1, 1, 1}, Levels: []result.LevelCounts{{Unit: "repetition", Attempted: 3, Completed: 3}},
 		Facts: map[string]string{"memory_usage_byte_max": "1064960"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -42,6 +42,7 @@ type machine struct {
 	after    counted
 	begun    unix.Timespec
 	end      unix.Timespec
+	clock    int64 // ns between two looks at the clock, at best
 	usage    unix.Rusage
 	note     note
 	ended    uint32
@@ -63,6 +64,9 @@ type note struct {
 	voluntary, involuntary         int64
 	instructions, enabled, running int64
 }
+
+// errLeft says that what outlived a program cannot be found.
+const errLeft = unix.EBUSY
 
 const noteSize = int(unsafe.Sizeof(note{}))
 
@@ -165,7 +169,7 @@ func (p Plan) collect(m *machine, notes *os.File, status unix.WaitStatus) (Sampl
 			s.add(n, p.Instructions)
 		}
 	}
-	s.Floor = peak(m.text[:m.length])
+	s.Clock, s.Floor = float64(m.clock), peak(m.text[:m.length])
 	s.Stopped, s.Incomplete = p.why(m, status)
 	return s, nil
 }
@@ -195,6 +199,8 @@ func (p Plan) why(m *machine, status unix.WaitStatus) (text string, incomplete b
 	switch {
 	case m.exec != 0:
 		return fmt.Sprintf("cannot start %s: %v", p.Argv[0], unix.Errno(m.exec)), false
+	case m.failed == errLeft:
+		return what + ": processes outlived it, and this kernel does not list them", true
 	case m.failed != 0:
 		return fmt.Sprintf("%s: %v", what, m.failed), true
 	case !m.finished:

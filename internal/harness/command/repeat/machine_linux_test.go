@@ -61,10 +61,11 @@ func TestWhy(t *testing.T) {
 		"":                                 {machine{finished: true, done: 5, total: 5}, 0, false},
 		"warm-up 2 ended with status 3":    {machine{finished: true, done: 1, total: 5, status: 3 << 8}, 0, false},
 		"repetition 1 ended with status 1": {machine{finished: true, done: 2, total: 5, status: 1 << 8}, 0, false},
-		"repetition 3 was killed by signal 6 (aborted)": {machine{finished: true, done: 4, total: 5, status: 6 | 0x80}, 0, false},
-		"cannot start ./x: exec format error":           {machine{finished: true, done: 0, total: 5, exec: uintptr(unix.ENOEXEC)}, 0, false},
-		"repetition 2: no space left on device":         {machine{done: 3, total: 5, failed: unix.ENOSPC}, 0, true},
-		"warm-up 1: the loop was killed by signal 9":    {machine{total: 5}, 9, true},
+		"repetition 3 was killed by signal 6 (aborted)":                        {machine{finished: true, done: 4, total: 5, status: 6 | 0x80}, 0, false},
+		"cannot start ./x: exec format error":                                  {machine{finished: true, done: 0, total: 5, exec: uintptr(unix.ENOEXEC)}, 0, false},
+		"repetition 2: no space left on device":                                {machine{done: 3, total: 5, failed: unix.ENOSPC}, 0, true},
+		"warm-up 2: processes outlived it, and this kernel does not list them": {machine{done: 1, total: 5, failed: errLeft}, 0, true},
+		"warm-up 1: the loop was killed by signal 9":                           {machine{total: 5}, 9, true},
 	} {
 		if got, incomplete := p.why(&tc.m, tc.loop); got != want || incomplete != tc.incomplete {
 			t.Errorf("got %q %t, want %q %t", got, incomplete, want, tc.incomplete)

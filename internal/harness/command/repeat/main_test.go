@@ -13,6 +13,6 @@ func sample() Samples {
 	return Samples{
 		Wall: []float64{1000, 2000}, User: []float64{10, 20}, System: []float64{30, 40}, Peak: []float64{4096, 8192},
 		Minor: []float64{1, 2}, Major: []float64{0, 0}, Voluntary: []float64{1, 1}, Involuntary: []float64{0, 3}, Instructions: []float64{},
-		Floor: 2048, Warmups: 1,
+		Clock: 50, Floor: 2048, Warmups: 1,
 	}
 }

@@ -21,6 +21,7 @@ type Samples struct {
 	Involuntary  []float64
 	Instructions []float64 // in user mode; empty when not asked for
 
+	Clock      float64 // ns between two looks at the clock, at best: no time is known better
 	Floor      float64 // bytes that a program inherits; a Peak not above it says nothing
 	Warmups    int     // repetitions that were done and are not recorded
 	Strays     int     // processes that outlived a repetition; all were killed
@@ -57,6 +58,8 @@ func (s Samples) Encode() []byte {
 		}
 		b = append(b, ']')
 	}
+	b = append(b, `,"clock_ns":`...)
+	b = strconv.AppendInt(b, int64(s.Clock), 10)
 	b = append(b, `,"floor_bytes":`...)
 	b = strconv.AppendInt(b, int64(s.Floor), 10)
 	b = append(b, `,"warmups":`...)
@@ -107,9 +110,10 @@ func Parse(text []byte) (Samples, error) {
 			schema, err = r.Text()
 		case "floor_bytes":
 			seen |= 1 << 16
-			var n int
-			n, err = count(r)
-			s.Floor = float64(n)
+			s.Floor, err = quantity(r)
+		case "clock_ns":
+			seen |= 1 << 22
+			s.Clock, err = quantity(r)
 		case "warmups":
 			seen |= 1 << 17
 			s.Warmups, err = count(r)
@@ -139,7 +143,7 @@ func Parse(text []byte) (Samples, error) {
 	switch {
 	case schema != Schema:
 		return Samples{}, r.Fail("the file is no %s", Schema)
-	case seen != 1<<len(columns)-1|0b111111<<16:
+	case seen != 1<<len(columns)-1|0b1111111<<16:
 		return Samples{}, r.Fail("a member is missing")
 	case s.Incomplete && s.Stopped == "":
 		return Samples{}, r.Fail("incomplete without a reason")
@@ -164,6 +168,11 @@ func counts(r *nativejson.Reader) ([]float64, error) {
 		}
 	}
 	return values, nil
+}
+
+func quantity(r *nativejson.Reader) (float64, error) {
+	n, err := count(r)
+	return float64(n), err
 }
 
 func count(r *nativejson.Reader) (int, error) {

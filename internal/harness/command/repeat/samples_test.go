@@ -18,7 +18,7 @@ func TestSamplesGoThroughTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 5).Draw(t, "n")
 		whole := rapid.Map(rapid.Int64Range(0, 1<<53), func(i int64) float64 { return float64(i) })
-		s := Samples{Floor: whole.Draw(t, "floor"), Warmups: rapid.IntRange(0, 9).Draw(t, "warmups"), Strays: rapid.IntRange(0, 9).Draw(t, "strays"), Shared: rapid.Bool().Draw(t, "shared")}
+		s := Samples{Clock: whole.Draw(t, "clock"), Floor: whole.Draw(t, "floor"), Warmups: rapid.IntRange(0, 9).Draw(t, "warmups"), Strays: rapid.IntRange(0, 9).Draw(t, "strays"), Shared: rapid.Bool().Draw(t, "shared")}
 		for _, c := range s.columns() {
 			*c.values = rapid.SliceOfN(whole, n, n).Draw(t, c.name)
 		}
@@ -50,6 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		"thousands separator": {`"floor_bytes":2048`, `"floor_bytes":2,048`},
 		"no column":           {`"peak_bytes"`, `"x"`},
 		"no floor":            {`"floor_bytes"`, `"x"`},
+		"no clock":            {`"clock_ns"`, `"x"`},
 		"twice":               {`"warmups":1`, `"warmups":1,"warmups":1`},
 		"no reason":           {`"incomplete":false`, `"incomplete":true`},
 		"as text":             {`"incomplete":false`, `"incomplete":"false"`},
@@ -176,7 +177,7 @@ func TestEncodeIsOneLine(t *testing.T) {
 	t.Parallel()
 	const want = `{"schema":"writ.command-samples/v1","wall_ns":[1000,2000],"user_ns":[10,20],"system_ns":[30,40],"peak_bytes":[4096,8192],` +
 		`"minor_faults":[1,2],"major_faults":[0,0],"voluntary_switches":[1,1],"involuntary_switches":[0,3],"instructions":[],` +
-		`"floor_bytes":2048,"warmups":1,"strays":0,"shared_counter":false,"incomplete":false,"stopped":""}` + "\n"
+		`"clock_ns":50,"floor_bytes":2048,"warmups":1,"strays":0,"shared_counter":false,"incomplete":false,"stopped":""}` + "\n"
 	if diff := cmp.Diff(want, string(sample().Encode())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
