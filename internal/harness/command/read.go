@@ -84,7 +84,7 @@ func read(set cmdline.Counts, quantities []string, out harness.Output) harness.R
 	case c == proc.TimedOut:
 		return failed(result.ReasonTimeout, "")
 	case c == proc.OutputLimit, c == proc.Cancelled:
-		return failed(result.ReasonHarnessError, "the repetitions were "+out.End())
+		return failed(result.ReasonHarnessError, "the process that repeats: "+out.End())
 	}
 	if why, there := out.Unread[samplesFile]; there {
 		return failed(result.ReasonMapping, "the file of samples is "+why)
@@ -92,7 +92,7 @@ func read(set cmdline.Counts, quantities []string, out harness.Output) harness.R
 	text, written := out.Files[samplesFile]
 	switch {
 	case !out.Result.OK():
-		return failed(result.ReasonHarnessError, harness.FirstOf(out.LastWords(), "the process that repeats "+out.End()))
+		return failed(result.ReasonHarnessError, harness.FirstOf(out.LastWords(), "the process that repeats: "+out.End()))
 	case !written:
 		return failed(result.ReasonNoOutput, out.LastWords())
 	}

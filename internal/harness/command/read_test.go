@@ -79,9 +79,9 @@ func TestReadOutcomes(t *testing.T) {
 		"no time":             {func(s *repeat.Samples) { s.Wall = []float64{0, 0} }, nil, times(2), failed(result.ReasonMapping), 0, ""},
 		"one has no time":     {func(s *repeat.Samples) { s.Wall[0] = 0 }, nil, times(2), partial, 1, ""},
 		"process failed":      {nil, func(o *harness.Output) { o.Result.Exit = 1 }, times(2), failed(result.ReasonHarnessError), 0, "words"},
-		"process was killed":  {nil, func(o *harness.Output) { o.Result.Exit, o.Result.Signal, o.Stderr = -1, 9, nil }, times(2), failed(result.ReasonHarnessError), 0, "the process that repeats killed by signal 9 (killed)"},
+		"process was killed":  {nil, func(o *harness.Output) { o.Result.Exit, o.Result.Signal, o.Stderr = -1, 9, nil }, times(2), failed(result.ReasonHarnessError), 0, "the process that repeats: killed by signal 9 (killed)"},
 		"time limit":          {nil, func(o *harness.Output) { o.Result.Cause = proc.TimedOut }, times(2), failed(result.ReasonTimeout), 0, ""},
-		"output limit":        {nil, func(o *harness.Output) { o.Result.Cause = proc.OutputLimit }, times(2), failed(result.ReasonHarnessError), 0, "the repetitions were stopped because it wrote without end"},
+		"output limit":        {nil, func(o *harness.Output) { o.Result.Cause = proc.OutputLimit }, times(2), failed(result.ReasonHarnessError), 0, "the process that repeats: stopped because it wrote without end"},
 		"no file":             {nil, func(o *harness.Output) { o.Files = nil }, times(2), failed(result.ReasonNoOutput), 0, "words"},
 		"file is a directory": {nil, func(o *harness.Output) { o.Unread = map[string]string{samplesFile: "no ordinary file"} }, times(2), failed(result.ReasonMapping), 0, "the file of samples is no ordinary file"},
 	} {

@@ -180,6 +180,9 @@ func TestARealFailure(t *testing.T) {
 		"gone":    []string{"./gone"},
 		"endless": []string{"sleep", "600"},
 		"127":     []string{"sh", "-c", "exit 127"},
+		"group":   []string{"sh", "-c", "kill 0; sleep 600"},
+		"all":     []string{"sh", "-c", "kill -9 0"},
+		"tidy":    []string{"sh", "-c", "trap 'echo >> tidied; exit 1' TERM; sleep 600 & wait"},
 	}}, map[string]string{"third": "echo >> ran; [ $(wc -l < ran) -ne 3 ]", "gone": "", "format": ""})
 	if err := os.WriteFile(filepath.Join(s.Dir, "format"), []byte("\x7fELF, but nothing else"), 0o755); err != nil {
 		t.Fatal(err)
@@ -200,9 +203,13 @@ func TestARealFailure(t *testing.T) {
 		"gone":    {result.Failed, result.ReasonHarnessError, "cannot start ./gone: no such file or directory", 0},
 		"endless": {result.Failed, result.ReasonTimeout, "", 0},
 		"127":     {result.Failed, result.ReasonHarnessError, "repetition 1 ended with status 127", 0},
+		"group":   {result.Failed, result.ReasonHarnessError, "repetition 1 was killed by signal 15 (terminated)", 0},
+		"all":     {result.Failed, result.ReasonHarnessError, "the process that repeats: killed by signal 9 (killed)", 0},
+		"tidy":    {result.Failed, result.ReasonTimeout, "", 0},
 	} {
-		if d.Timeout = time.Minute; name == "endless" {
-			d.Timeout = 200 * time.Millisecond
+		d.Timeout, d.Grace = time.Minute, time.Minute
+		if want.reason == result.ReasonTimeout {
+			d.Timeout = time.Second
 		}
 		got, out := d.Measure(s, name, times(5), "wall-time", "peak-rss")
 		for q, m := range got.Quantities {
@@ -210,6 +217,9 @@ func TestARealFailure(t *testing.T) {
 				t.Errorf("%s: %s: %+v, %q\n%s", name, q, m, got.Message, out.Stderr)
 			}
 		}
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, "tidied")); err != nil {
+		t.Errorf("no time to tidy up: %v", err)
 	}
 }
 

@@ -18,6 +18,7 @@ type Driver struct {
 	Harness harness.Harness
 	Env     []string      // of every program
 	Timeout time.Duration // of every program; 0 for a minute
+	Grace   time.Duration // between being told to end and being killed
 
 	t      testing.TB
 	keeper *proc.Keeper
@@ -31,7 +32,7 @@ func Drive(t testing.TB, h harness.Harness, env ...string) *Driver {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { k.Close() })
-	return &Driver{Harness: h, Env: env, Timeout: time.Minute, t: t, keeper: k}
+	return &Driver{Harness: h, Env: env, Timeout: time.Minute, Grace: 100 * time.Millisecond, t: t, keeper: k}
 }
 
 // Suite locates the first suite of an order and lets the adapter probe it.
@@ -98,7 +99,7 @@ func (d *Driver) Launch(inv harness.Invocation) harness.Output {
 		defer files[i].Close()
 	}
 	r, err := d.keeper.Run(t.Context(), proc.Command{
-		Argv: inv.Argv, Dir: inv.Dir, Env: env, Stdout: files[0], Stderr: files[1], Timeout: d.Timeout, Grace: 100 * time.Millisecond,
+		Argv: inv.Argv, Dir: inv.Dir, Env: env, Stdout: files[0], Stderr: files[1], Timeout: d.Timeout, Grace: d.Grace,
 	})
 	if err != nil {
 		t.Fatalf("%q: %v", inv.Argv, err)

@@ -105,10 +105,10 @@ func TestWhatChangesNothing(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	for name, text := range map[string][]byte{
-		"many commands":   []byte(`{"results":[` + strings.Repeat(`{"command":"","mean":1},`, 50000) + `{"command":""}]}`),
-		"many times":      []byte(`{"results":[{"command":"","times":[` + strings.Repeat("1,", 300000) + `1]}]}`),
-		"many exit codes": []byte(`{"results":[{"command":"","times":[` + strings.Repeat("1,", 300000) + `1],"exit_codes":[` + strings.Repeat("0,", 300000) + `0]}]}`),
-		"many names":      []byte(`{"x":[` + strings.Repeat(`"command",`, 100000) + `1],"results":[]}`),
+		"many commands":   []byte(`{"results":[` + strings.Repeat(`{"command":"","mean":1},`, 10000) + `{"command":""}]}`),
+		"many times":      []byte(`{"results":[{"command":"","times":[` + strings.Repeat("1,", 50000) + `1]}]}`),
+		"many exit codes": []byte(`{"results":[{"command":"","times":[` + strings.Repeat("1,", 50000) + `1],"exit_codes":[` + strings.Repeat("0,", 50000) + `0]}]}`),
+		"many names":      []byte(`{"x":[` + strings.Repeat(`"command",`, 20000) + `1],"results":[]}`),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

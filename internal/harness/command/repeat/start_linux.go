@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
 	"syscall"
 
@@ -18,6 +19,9 @@ func init() {
 		return
 	}
 	runtime.LockOSThread() // the loop dies with the thread that started it: it must be one that stays
+	// Programs that tell their process group to end mean themselves, and when a limit
+	// ends the group they get their time to tidy up. What is executed has the default.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
 	answer, err := work(os.Args[2:])
 	if err == nil {
 		err = write(os.Args[len(os.Args)-1], answer)
