@@ -56,6 +56,7 @@ func (r *run) begin(ctx context.Context, i int, last moment, track *tracker, ev 
 	began := r.Now()
 	a, err := r.attempt(ctx, c, last)
 	r.busy += r.Now().Sub(began)
+	track.ran()
 	return a, err
 }
 
