@@ -11,6 +11,7 @@ import (
 	"writ/internal/harness/gobench"
 	"writ/internal/order"
 	"writ/internal/result"
+	"writ/internal/verdict"
 )
 
 const (
@@ -27,6 +28,8 @@ type scenario struct {
 	loose  bool // no rounds, and no orders
 	apart  bool // the sides are of two runs
 	again  bool // of a second run
+
+	profile verdict.Profile // what the sides have in common; "" is two revisions
 }
 
 var scenarios = map[string]scenario{
@@ -39,6 +42,10 @@ var scenarios = map[string]scenario{
 	"loose":  {rounds: 12, factor: 1.3, status: result.Success, loose: true},
 	"apart":  {rounds: 12, factor: 1.3, status: result.Success, loose: true, apart: true},
 	"again":  {rounds: 12, factor: 1.3, status: result.Success, again: true},
+
+	"environments":  {rounds: 12, factor: 1.3, status: result.Success, profile: verdict.Environments},
+	"variants":      {rounds: 12, factor: 1.3, status: result.Success, profile: verdict.Variants},
+	"cross-machine": {rounds: 12, factor: 3 * 1.3, status: result.Success, profile: verdict.CrossMachine},
 }
 
 // makeResults writes the orders and results of a comparison: results DIR
@@ -54,6 +61,7 @@ func makeResults(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o755))
+	s.anchors(ts, dir)
 	for round := range s.rounds {
 		for slot, side := range []string{"baseline", "contender"} {
 			if round%3 == 0 && !s.fixed {
@@ -123,6 +131,7 @@ func (s scenario) attempt(side, tree string, round, slot int) (order.Order, resu
 		d.IngestKey = result.IngestKey(runKey, d.Coordinates.Workload, "wall-time", &slot)
 		d.Procedure, d.Provenance.Info = result.Procedure{}, nil
 	}
+	s.shape(&d, side)
 	r, err := result.New(d)
 	return o, r, err
 }

@@ -196,6 +196,8 @@ func TestBrokenEvidenceIsInvalid(t *testing.T) {
 		}))},
 		{"two units", "units", fresh().each(on(contender, 3, func(d *result.Document) { d.Coordinates.Quantity.Unit = "ms" }))},
 		{"a case without contender", "coverage", fresh().add("C", "wall-time", ten, nil)},
+		{"zero", "complete-rounds", newRun(t).add("A", "wall-time", append([]float64{0, 0}, ten[2:]...), ten)},
+		{"negative", "complete-rounds", newRun(t).add("A", "wall-time", ten, append([]float64{-1, -2}, ten[2:]...))},
 		{"too many failures", "complete-rounds", fresh().each(func(d *result.Document) {
 			if *d.Procedure.Round < 2 {
 				d.Measurement = result.Measurement{Status: result.Failed, Reason: result.ReasonTimeout}
