@@ -62,7 +62,8 @@ type gated struct {
 	Verdict    canon.Value        `json:"verdict"`
 	Comparison canon.Value        `json:"comparison"`
 	ResultSet  canon.Value        `json:"result_set"`
-	Attempts   []string           `json:"attempts"` // earlier ones, and which one this is
+	Attempts   []string           `json:"attempts"`          // earlier ones, and which one this is
+	History    []earlierCase      `json:"history,omitempty"` // with --store
 }
 
 // attempts describes the earlier attempts of a change, and refuses another one where
@@ -121,7 +122,7 @@ func (a *app) gate(ctx context.Context, o gateOptions) error {
 	}
 	report := j.report().WithGate(j.policy, answer)
 	report.Notes = append(report.Notes, attempts...)
-	if err := a.show(o.showOptions, report, gated{answer, j.Verdict, j.Comparison, j.ResultSet, notNil(attempts)}); err != nil {
+	if err := a.show(o.showOptions, report, gated{answer, j.Verdict, j.Comparison, j.ResultSet, notNil(attempts), j.earlier.view()}); err != nil {
 		return err
 	}
 	if err := j.nothing(); err != nil {

@@ -282,6 +282,7 @@ func TestTamperedDockets(t *testing.T) {
 	for _, x := range all {
 		run(x.name+"/relabelled", x.relabelled)
 		run(x.name+"/unpinned", x.unpinned)
+		run(x.name+"/stored", x.stored)
 	}
 	run("blocked/forged", blocked.forged)
 	run("blocked/every signature", blocked.everySignature)

@@ -44,6 +44,7 @@ var bounds = []size{
 	{"files of one patch together", "internal/taskpack", "MaxPatchContent", inBytes},
 	{"rounds of one comparison that a repository may ask for", "internal/host", "maxRounds", plain},
 	{"rounds that a verdict takes in", "internal/verdict", "MaxRounds", plain},
+	{"steps of a series that are searched for changes", "internal/verdict", "MaxSeries", plain},
 	{"time that a person has to answer a question", "internal/host", "answerWindow", span},
 	{"time for proposing and reviewing in one run", "internal/host", "roomLife", span},
 	{"native command of a landing", "internal/host", "nativeLimit", span},
