@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -252,7 +254,8 @@ func (x exhibit) everyFile(t *testing.T) {
 }
 
 // TestTamperedDockets tampers with the dockets of real runs, one after the other
-// so that they are made once.
+// so that they are made once. Checking a docket has one goroutine, so the race
+// detector would only make thousands of checks slow: see unit in the Makefile.
 func TestTamperedDockets(t *testing.T) {
 	t.Parallel()
 	all := exhibits(t)
