@@ -263,8 +263,8 @@ func combine(s harness.Suite, cases []oneCase, name string, values []string) ([]
 	var out []oneCase
 	for _, c := range cases {
 		for _, v := range values {
-			if !isBenchmark(name) || !isValue(v) {
-				return nil, fault.New(fault.Harness, op, "parameter %q has the value %q, which cannot be selected", harness.Clip(name), harness.Clip(v))
+			if !isBenchmark(name) || !isValue(v) || slices.ContainsFunc(c.parameters, func(p parameter) bool { return p.name == name }) {
+				return nil, fault.New(fault.Harness, op, "parameter %q with the value %q cannot be selected", harness.Clip(name), harness.Clip(v))
 			}
 			out = append(out, oneCase{c.benchmark, append(slices.Clone(c.parameters), parameter{name, v})})
 		}

@@ -98,6 +98,7 @@ func TestCases(t *testing.T) {
 // FuzzCases: whatever is listed, every case can be selected by its name.
 func FuzzCases(f *testing.F) {
 	f.Add([]byte(listing))
+	f.Add([]byte("Benchmarks:\na\n param \"x\" = {1}\n param \"x\" = {2}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		out := harnesstest.Ended(0, nil)
 		out.Stdout = b
