@@ -54,7 +54,6 @@ func TestTheRealRunner(t *testing.T) {
 		"outer > inner > deep": {order.Precision{Repetitions: order.Times(2), Calibration: fixed, Warmup: &order.Warmup{Mode: order.Count, NWarmup: &one}}, ""},
 		"outer > throws":       {order.Precision{Repetitions: order.Times(3), Calibration: fixed}, result.ReasonHarnessError}, // E-65: it would have a rank
 		"outer > skipped":      {order.Precision{Repetitions: order.Times(3), Calibration: fixed}, result.ReasonSkipped},
-		"outer > gone":         {order.Precision{Repetitions: order.Times(3), Calibration: fixed}, result.ReasonNoOutput}, // E-66: the file would be there
 	} {
 		got, out := d.Measure(s, "bench/sum.bench.ts > "+name, tc.p, "wall-time")
 		m := got.Quantities["wall-time"]
@@ -70,7 +69,8 @@ func TestTheRealRunner(t *testing.T) {
 		}
 	}
 	harnesstest.Untouched(t, dir, sample)
-	if s, err = d.Suite(treeOrder(dir, "bench/broken.bench.ts")); err != nil {
+	o := treeOrder(dir, "bench/broken.bench.ts")
+	if s, err = New("").Locate(o, o.Suites[0]); err != nil {
 		t.Fatal(err)
 	}
 	if cases, err := d.Cases(s); fault.CodeOf(err) != fault.Harness || !strings.Contains(err.Error(), "no-such-module") {
