@@ -47,8 +47,6 @@ func (q asker) ask(what, fallback string, wrong func(string) string) (string, er
 	}
 }
 
-func anything(string) string { return "" }
-
 func something(answer string) string {
 	if answer == "" {
 		return "there is no default"
