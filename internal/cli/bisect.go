@@ -158,7 +158,7 @@ func (h *hunt) settings() canon.Value {
 		"suite_parameters": list(o.suiteParameters), "parameters": list(o.parameters), "variables": list(o.variables), "project": o.project,
 		"repetitions": o.repetitions, "iterations": o.iterations, "warmups": o.warmups, "levels": list(o.levels), "min_time": o.minTime, "warmup_time": o.warmupTime,
 		"case_timeout": o.caseLimit, "order_timeout": o.orderLimit, "rounds": o.rounds, "order": o.sequence,
-		"build": o.build, "build_dir": o.buildDir, "policy": h.policy.Ref(), "case": o.workload, "midway": o.midway,
+		"build": o.build, "build_dir": o.buildDir, "policy": h.policy.Ref(), "case": o.workload, "midway": o.midway, "environment": o.environment,
 	})
 }
 

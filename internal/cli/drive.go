@@ -28,6 +28,9 @@ type driveOptions struct {
 	sequence string
 	seed     int64
 	record   string
+
+	environment string // policy
+	policyDirs  []string
 }
 
 const driveHelp = `Both sides run in every round, one process per case right after the other; which side
@@ -42,6 +45,8 @@ func (o *driveOptions) driveFlags(c *cobra.Command) {
 	f.IntVar(&o.rounds, "rounds", 0, fmt.Sprintf("rounds to measure, at most %d", verdict.MaxRounds))
 	f.StringVar(&o.sequence, "order", "", "which side goes first: random, abba or baseline-first (default random)")
 	f.Int64Var(&o.seed, "seed", -1, "seed of the random order (default: drawn, and recorded)")
+	f.StringVar(&o.environment, "environment", "", "environment policy of both sides, as NAME@VERSION; see writ policy")
+	policyDirs(c, &o.policyDirs)
 	f.StringVar(&o.record, "record-env", "", "further environment variables that results may record, separated by commas")
 }
 
@@ -69,6 +74,9 @@ func (o *driveOptions) check() error {
 		return usage("--seed %d is not between 0 and 2^53", o.seed)
 	case o.seed >= 0 && runner.Sequence(o.sequence).Schedule() != order.Random:
 		return usage("--seed says nothing in the order %s", o.sequence)
+	}
+	if _, err := policyRef("environment", o.environment); err != nil {
+		return err
 	}
 	if o.seed == -1 {
 		var b [8]byte
@@ -101,6 +109,12 @@ func (a *app) drive(ctx context.Context, o driveOptions, place runner.Place, c c
 	}
 	if !a.quiet {
 		s.Progress = func(e runner.Event) { a.progress(e) }
+	}
+	if o.environment != "" {
+		var err error
+		if s.Policies, err = policies(o.policyDirs); err != nil {
+			return runner.SessionReport{}, err
+		}
 	}
 	precision, err := o.precision()
 	if err != nil {
@@ -135,6 +149,9 @@ func (a *app) orders(o driveOptions, c contest, side contestant) (p order.BuildP
 		Timeouts: order.Timeouts{CaseS: o.caseLimit, OrderS: o.orderLimit}, Labels: maps.Clone(side.labels),
 	}
 	maps.Copy(p.Labels, c.labels)
+	if p.EnvironmentPolicy, err = policyRef("environment", o.environment); err != nil {
+		return p, err
+	}
 	if p.Requester, err = a.requester(""); err != nil {
 		return p, err
 	}

@@ -61,7 +61,7 @@ func (h *hunt) run(ctx context.Context) (err error) {
 			err = h.save()
 		}
 	}()
-	good, err := shop.revision(ctx, place(0), "git:"+h.search.Commits[0], h.search.Commits[0])
+	good, err := shop.revision(ctx, commitFolder(0), "git:"+h.search.Commits[0], h.search.Commits[0])
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (h *hunt) run(ctx context.Context) (err error) {
 	}
 }
 
-// place is the folder of a commit: all paths have one length.
-func place(n int) string { return fmt.Sprintf("commit-%06d", n) }
+// commitFolder is the folder of a commit: all paths have one length.
+func commitFolder(n int) string { return fmt.Sprintf("commit-%06d", n) }
 
 func because(t bisect.Trial) string {
 	switch {
@@ -106,7 +106,7 @@ func (h *hunt) try(ctx context.Context, shop *workshop, good contestant, commit 
 		t.Mark, t.Reason = bisect.Good, "it has the tree of the good commit"
 		return t, err
 	}
-	name := place(h.place(commit))
+	name := commitFolder(h.place(commit))
 	contender, err := shop.revision(ctx, name, "git:"+commit, commit)
 	if fault.CodeOf(err) == fault.Target {
 		t.Mark, t.Reason = bisect.Broken, firstLine(err)

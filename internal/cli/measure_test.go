@@ -53,6 +53,7 @@ func TestMeasuringRefuses(t *testing.T) {
 		{compare + "--build-timeout 0s", 2, "--build-timeout"},
 		{compare + "--min-time 1 --iterations 2", 2, "min-time"},
 		{compare + "--filter a --include b", 2, "filter"},
+		{compare + "--environment lab", 2, `--environment "lab" is no NAME@VERSION`},
 		{compare + "--repo /nosuch", 6, "is no repository"},
 		{compare, 6, `there is no file and no revision "nosuch-a"`},
 

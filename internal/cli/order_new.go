@@ -131,12 +131,8 @@ func (a *app) compose(ctx context.Context, o newOptions) (order.Order, error) {
 	if out.WorkloadParameters, err = values("parameter", o.parameters); err != nil {
 		return out, err
 	}
-	if o.policy != "" {
-		name, version, ok := strings.Cut(o.policy, "@")
-		if !ok {
-			return out, fault.New(fault.Usage, "write order", "policy %q has no version", o.policy).Help("see: writ policy list")
-		}
-		out.EnvironmentPolicy = &order.PolicyRef{Name: name, Version: version}
+	if out.EnvironmentPolicy, err = policyRef("policy", o.policy); err != nil {
+		return out, err
 	}
 	if err := a.aim(ctx, o, &out); err != nil {
 		return out, err

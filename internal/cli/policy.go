@@ -11,6 +11,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/fault"
+	"writ/internal/order"
 	"writ/internal/policy"
 	"writ/internal/runner"
 )
@@ -43,6 +44,18 @@ func policies(dirs []string) (policy.Set, error) {
 		return policy.Set{}, fault.Wrap(err, fault.Internal, "load policies", "no working directory")
 	}
 	return runner.LoadPolicies(here, dirs...)
+}
+
+// policyRef reads NAME@VERSION; nil for "".
+func policyRef(flag, word string) (*order.PolicyRef, error) {
+	if word == "" {
+		return nil, nil
+	}
+	name, version, ok := strings.Cut(word, "@")
+	if !ok || name == "" || version == "" {
+		return nil, fault.New(fault.Usage, "write order", "--%s %q is no NAME@VERSION", flag, word).Help("see: writ policy list")
+	}
+	return &order.PolicyRef{Name: name, Version: version}, nil
 }
 
 // policyView is one line of `writ policy list --json`.

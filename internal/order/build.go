@@ -31,6 +31,7 @@ type BuildParams struct {
 	Build                *BuildFacts // declared, or nil
 	Precision            Precision
 	Timeouts             Timeouts
+	EnvironmentPolicy    *PolicyRef // nil for none
 	EnvironmentVariables map[string]string
 	WorkloadParameters   map[string]canon.Value
 	Plan                 []Entry // empty gives a draft
@@ -55,7 +56,7 @@ func Build(p BuildParams) (Order, error) {
 	o := Order{
 		SchemaVersion: SchemaVersion, ID: p.ID, State: Draft, Project: p.Project,
 		Suites: p.Suites, Quantities: p.Quantities, Target: p.Target, Precision: p.Precision,
-		Build: p.Build, Schedule: p.schedule(), Timeouts: p.Timeouts,
+		Build: p.Build, Schedule: p.schedule(), Timeouts: p.Timeouts, EnvironmentPolicy: p.EnvironmentPolicy,
 		EnvironmentVariables: p.EnvironmentVariables, WorkloadParameters: p.WorkloadParameters,
 		RunKey: p.RunKey, Round: &p.Round, Labels: p.labels(), Requester: p.Requester, Reason: p.Reason,
 		Plan: p.Plan,
