@@ -19,8 +19,15 @@ def keep(name, value):
     return path
 
 
+# The tool wants the root of a repository, which the tree may be a part of.
+repository = settings["root"]
+while not os.path.exists(os.path.join(repository, ".git")) and os.path.dirname(repository) != repository:
+    repository = os.path.dirname(repository)
+if not os.path.exists(os.path.join(repository, ".git")):
+    repository = settings["root"]
+
 config = keep("asv.conf.json", {
-    "version": 1, "project": "subject", "repo": settings["root"], "branches": ["HEAD"], "benchmark_dir": settings["suite"],
+    "version": 1, "project": "subject", "repo": repository, "branches": ["HEAD"], "benchmark_dir": settings["suite"],
     "environment_type": "existing", "env_dir": os.path.join(folder, "env"), "results_dir": os.path.join(folder, "results"),
     "html_dir": os.path.join(folder, "html"),
 })

@@ -1,6 +1,7 @@
 package asv
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,8 +37,9 @@ func begin(t *testing.T, env ...string) (*harnesstest.Driver, order.Order, strin
 		}
 		env = append(env, "PYTHONPATH="+standin)
 	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/sample")); err != nil {
+	repository := t.TempDir() // the tree is a folder of one
+	dir := filepath.Join(repository, "tree")
+	if err := errors.Join(os.Mkdir(filepath.Join(repository, ".git"), 0o755), os.CopyFS(dir, os.DirFS("testdata/sample"))); err != nil {
 		t.Fatal(err)
 	}
 	o := order.Order{

@@ -163,6 +163,26 @@ func TestLocate(t *testing.T) {
 	}
 }
 
+// TestTheProfilerIsInTheProtocol: a machine that also counts allocations is another
+// way to measure.
+func TestTheProfilerIsInTheProtocol(t *testing.T) {
+	t.Parallel()
+	dir := project(t)
+	if err := os.WriteFile(filepath.Join(dir, "java"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, quantities := range [][]string{{"wall-time"}, {"wall-time", "allocated-bytes"}} {
+		o := buildOrder(dir, quantities...)
+		s, err := Adapter{Path: dir}.Locate(o, o.Suites[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, on := s.Protocol["profiler"]; on != (len(quantities) == 2) || (s.Traits[traitGC] != "") != on {
+			t.Errorf("%v: %+v", quantities, s)
+		}
+	}
+}
+
 // TestInvocation is the precision matrix: arguments, or the place in the order that
 // cannot be honoured.
 func TestInvocation(t *testing.T) {

@@ -123,7 +123,7 @@ func judge(c answer.Case, e Entry, found int, set settings, given []parameter) h
 	series["allocated-bytes"] = bytes
 	reading := c.Read(series)
 	reading.Warmups = set.warmups * len(e.Primary.Forks)
-	reading.Facts = map[string]string{"threads": strconv.Itoa(e.Threads), "mode": e.Mode}
+	reading.Facts = map[string]string{"threads": strconv.Itoa(e.Threads), "forks": strconv.Itoa(e.Forks), "mode": e.Mode}
 	for _, f := range e.Facts {
 		reading.Facts[f.name] = f.value
 	}

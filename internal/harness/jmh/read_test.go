@@ -33,7 +33,7 @@ func TestReadValues(t *testing.T) {
 			"energy":          {Status: result.Failed, Reason: result.ReasonMapping, Unit: "J"},
 		},
 		Attempted: 6, Warmups: 2, Levels: []result.LevelCounts{{Unit: Process, Attempted: 2, Completed: 2}, {Unit: Iteration, Attempted: 6, Completed: 6}},
-		Facts: map[string]string{"threads": "1", "mode": "avgt", "jmhVersion": "1.37", "jvm": "/usr/lib/jvm/java-17/bin/java", "jdkVersion": "17.0.15", "vmName": "OpenJDK 64-Bit Server VM", "vmVersion": "17.0.15+6"},
+		Facts: map[string]string{"threads": "1", "forks": "2", "mode": "avgt", "jmhVersion": "1.37", "jvm": "/usr/lib/jvm/java-17/bin/java", "jdkVersion": "17.0.15", "vmName": "OpenJDK 64-Bit Server VM", "vmVersion": "17.0.15+6"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -75,6 +75,8 @@ def main():
         machine = json.load(file)[args.machine]
     with open(args.config, encoding="utf-8") as file:
         conf = json.load(file)
+    if args.set_commit_hash and not os.path.isdir(os.path.join(conf["repo"], ".git")):
+        sys.exit("Cannot determine what kind of DVCS to use for URL " + conf["repo"])
     os.chdir(os.path.dirname(args.config))
     found = discover(conf["benchmark_dir"])
     write(os.path.join(conf["results_dir"], "benchmarks.json"), {name: about for name, (_, about) in found.items()}, 2)
