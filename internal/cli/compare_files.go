@@ -19,7 +19,7 @@ those of benchstat, the interval and the word are our own. Lines "round: 0", "ro
 and so on in both files, each before the results of that round, make pairs of them, and
 then the exact test of rounds judges; "slot", "schedule" and "seed" may say in which
 order they ran. One file with "side: baseline" and "side: contender" holds both sides.
---method benchstat prints, with --format csv or without, what benchstat prints as CSV.`
+--method benchstat prints what benchstat prints, as a table or with --format csv.`
 
 // fileArguments reports whether one or two arguments mean files, and no states of a
 // source: one of them is a file, and none is a folder.
@@ -194,14 +194,14 @@ func (a *app) benchstat(o compareOptions, args []string) error {
 	if len(args) != 2 {
 		return fault.New(fault.Usage, op, "%s takes two files", verdict.BenchstatMethod)
 	}
-	if o.format != "" && o.format != "csv" {
-		return fault.New(fault.Usage, op, "%s has no format %q", verdict.BenchstatMethod, o.format).Help("csv, or none")
+	if a.json || o.format != "" && o.format != "table" && o.format != "csv" {
+		return fault.New(fault.Usage, op, "%s prints tables and CSV only", verdict.BenchstatMethod).Help("--format table or csv, without --json")
 	}
 	files, err := readFiles(args, benchfile.Options{Plain: true})
 	if err != nil {
 		return err
 	}
-	table, warnings := benchfile.Benchstat(files[0], files[1])
+	table, warnings := benchfile.Benchstat(files[0], files[1], o.format == "csv")
 	warnings += "note: unpaired: order-confounded\n"
 	if _, err := io.WriteString(a.err, warnings); err != nil {
 		return err

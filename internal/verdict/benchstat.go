@@ -33,31 +33,39 @@ type BenchstatTable struct {
 	Unit     string
 	Files    [2]string // names of the columns
 	Rows     []Samples // in the order of the files
+	Binary   bool      // values are counted in powers of 1024; for people
 	FirstRow int       // line of the CSV that the table starts at, from 1; for warnings
+}
+
+// sides are the names of the columns, one where only one file has the table, and the
+// rows with their values in those columns.
+func (t BenchstatTable) sides() (names []string, rows []Samples) {
+	has := func(values func(Samples) []float64) bool {
+		return slices.ContainsFunc(t.Rows, func(s Samples) bool { return len(values(s)) > 0 })
+	}
+	switch {
+	case !has(func(s Samples) []float64 { return s.New }):
+		return t.Files[:1], t.Rows
+	case has(func(s Samples) []float64 { return s.Base }):
+		return t.Files[:], t.Rows
+	}
+	rows = slices.Clone(t.Rows) // the other file is the first column
+	for i := range rows {
+		rows[i].Base, rows[i].New = rows[i].New, nil
+	}
+	return t.Files[1:], rows
 }
 
 // CSV returns the lines of the table and its warnings, each with the cell that it
 // is about.
 func (t BenchstatTable) CSV() (table, warnings string) {
-	out := benchstatCSV{first: max(1, t.FirstRow), tables: newTables()}
-	has := func(values func(Samples) []float64) bool {
-		return slices.ContainsFunc(t.Rows, func(s Samples) bool { return len(values(s)) > 0 })
-	}
-	rows, name := t.Rows, t.Files[0]
-	switch {
-	case !has(func(s Samples) []float64 { return s.New }):
-		out.alone = true
-	case !has(func(s Samples) []float64 { return s.Base }): // then the other file is the first column
-		out.alone, name, rows = true, t.Files[1], slices.Clone(rows)
-		for i := range rows {
-			rows[i].Base, rows[i].New = rows[i].New, nil
-		}
-	}
+	names, rows := t.sides()
+	out := benchstatCSV{first: max(1, t.FirstRow), alone: len(names) == 1, tables: newTables()}
 	if out.alone {
-		out.line("", name, "")
+		out.line("", names[0], "")
 		out.line("", t.Unit, "CI")
 	} else {
-		out.line("", t.Files[0], "", t.Files[1], "", "", "")
+		out.line("", names[0], "", names[1], "", "", "")
 		out.line("", t.Unit, "CI", t.Unit, "CI", "vs base", "P")
 	}
 	for _, r := range rows {
@@ -262,10 +270,48 @@ func benchstatP(p float64, n, m int) string {
 	return "p=" + strconv.FormatFloat(p, 'f', 3, 64) + " " + count
 }
 
-// means is the last line: geometric means of the medians, and of the ratios of
-// the rows that both files have.
+// means is the last line.
 func (o *benchstatCSV) means(rows []Samples) {
 	cells := []string{"geomean"}
+	for at, m := range benchstatMeans(rows, o.alone) {
+		for len(cells) < 1+2*at {
+			cells = append(cells, "")
+		}
+		for _, text := range m.doubts {
+			o.warn(len(cells), text)
+		}
+		if !math.IsNaN(m.mean) {
+			cells = append(cells, fmt.Sprint(m.mean))
+		}
+		if at == 1 {
+			for len(cells) < 5 {
+				cells = append(cells, "")
+			}
+			cells = append(cells, m.change())
+		}
+	}
+	for len(cells) < map[bool]int{true: 3, false: 7}[o.alone] {
+		cells = append(cells, "")
+	}
+	o.line(cells...)
+}
+
+// columnMeans are the geometric means of the medians of a column, and of their ratios
+// to the first column in the rows that both have. NaN where there is none.
+type columnMeans struct {
+	mean, ratio float64
+	doubts      []string
+}
+
+func (m columnMeans) change() string {
+	if math.IsNaN(m.ratio) {
+		return MarkUnknown
+	}
+	return plusPercent((m.ratio - 1) * 100)
+}
+
+// benchstatMeans returns the means of one column, or of two.
+func benchstatMeans(rows []Samples, alone bool) []columnMeans {
 	var centres [2][]float64
 	var ratios []float64
 	undefined, bases := false, 0
@@ -293,46 +339,25 @@ func (o *benchstatCSV) means(rows []Samples) {
 			ratios = append(ratios, c[1]/c[0])
 		}
 	}
+	var out []columnMeans
 	for at := range centres {
-		if at == 1 && len(centres[1]) == 0 {
-			break
-		}
-		for len(cells) < 1+2*at {
-			cells = append(cells, "")
-		}
+		m := columnMeans{mean: geometricMean(centres[at]), ratio: math.NaN()}
 		if at == 1 && bases != len(ratios) {
-			o.warn(len(cells), "benchmark set differs from baseline; geomeans may not be comparable")
+			m.doubts = append(m.doubts, "benchmark set differs from baseline; geomeans may not be comparable")
 		}
-		mean := geometricMean(centres[at])
-		column := len(cells)
-		if math.IsNaN(mean) {
-			o.warn(column, "summaries must be >0 to compute geomean")
+		if math.IsNaN(m.mean) {
+			m.doubts = append(m.doubts, "summaries must be >0 to compute geomean")
 		}
-		ratio := math.NaN()
 		if at == 1 && !undefined {
-			if ratio = geometricMean(ratios); math.IsNaN(ratio) {
-				o.warn(column, "ratios must be >0 to compute geomean")
+			if m.ratio = geometricMean(ratios); math.IsNaN(m.ratio) {
+				m.doubts = append(m.doubts, "ratios must be >0 to compute geomean")
 			}
 		}
-		if !math.IsNaN(mean) {
-			cells = append(cells, fmt.Sprint(mean))
-		}
-		if at == 0 {
-			continue
-		}
-		for len(cells) < 5 {
-			cells = append(cells, "")
-		}
-		if math.IsNaN(ratio) {
-			cells = append(cells, "?")
-		} else {
-			cells = append(cells, fmt.Sprintf("%+.2f%%", (ratio-1)*100))
+		if out = append(out, m); alone {
+			break
 		}
 	}
-	for len(cells) < map[bool]int{true: 3, false: 7}[o.alone] {
-		cells = append(cells, "")
-	}
-	o.line(cells...)
+	return out
 }
 
 // geometricMean returns the mean of the logarithms as a running mean, NaN when

@@ -136,7 +136,17 @@ func TestTwoSamplesAreBenchstats(t *testing.T) {
 			if err := c.Run(); err != nil {
 				t.Fatalf("%v: %s", err, stderr.String())
 			}
+			c = exec.CommandContext(t.Context(), program, "old.txt", "new.txt")
+			c.Dir = dir
+			text, err := c.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
 			table := tableOf(t, unit, pair)
+			table.Binary = unit == "B/op"
+			if diff := cmp.Diff(string(text), table.Text()); diff != "" {
+				t.Errorf("%s %s: for people (-benchstat +ours):\n%s", name, unit, diff)
+			}
 			csv, warnings := table.CSV()
 			if diff := cmp.Diff(stdout.String(), csv); diff != "" {
 				t.Errorf("%s %s (-benchstat +ours):\n%s", name, unit, diff)

@@ -9,17 +9,17 @@ import (
 	"writ/internal/verdict"
 )
 
-// Benchstat tells two files, read plainly, as benchstat does with -format csv: one
-// table per unit and state of the configuration, medians with their intervals, the
-// test at 5 %, and the geometric means. The warnings name cells of the tables. It
-// takes the values out of the files.
-func Benchstat(old, changed *File) (tables, warnings string) {
+// Benchstat tells two files, read plainly, as benchstat does: one table per unit and
+// state of the configuration, medians with their intervals, the test at 5 %, and the
+// geometric means. It is for people, or CSV as with -format csv; then the warnings
+// name cells of the tables. It takes the values out of the files.
+func Benchstat(old, changed *File, csv bool) (tables, warnings string) {
 	s := stat{files: [2]*File{old, changed}, names: map[string]int{}}
 	for at := range s.files {
 		s.read(at)
 	}
 	s.order()
-	return s.write()
+	return s.write(csv)
 }
 
 // stat puts the tables of two files together.
@@ -118,7 +118,7 @@ func (s *stat) order() {
 	})
 }
 
-func (s *stat) write() (tables, warnings string) {
+func (s *stat) write(csv bool) (tables, warnings string) {
 	var out, warn strings.Builder
 	for _, f := range s.files {
 		for _, b := range f.broken {
@@ -136,14 +136,25 @@ func (s *stat) write() (tables, warnings string) {
 		}
 		for k, key := range s.keys {
 			if i == 0 || t.values[k] != s.tables[i-1].values[k] {
-				line(quoted(key + ": " + t.values[k]))
+				head := key + ": " + t.values[k]
+				if csv {
+					head = quoted(head)
+				}
+				line(head)
 			}
 		}
-		table := verdict.BenchstatTable{Unit: s.units[t.unit], Files: [2]string{s.files[0].Name, s.files[1].Name}, FirstRow: lines + 1}
+		table := verdict.BenchstatTable{
+			Unit: s.units[t.unit], Files: [2]string{s.files[0].Name, s.files[1].Name}, FirstRow: lines + 1,
+			Binary: Binary(s.units[t.unit]),
+		}
 		for _, r := range t.rows {
 			table.Rows = append(table.Rows, *r)
 		}
 		slices.SortFunc(table.Rows, func(a, b verdict.Samples) int { return s.names[a.Name] - s.names[b.Name] })
+		if !csv {
+			out.WriteString(table.Text())
+			continue
+		}
 		text, doubts := table.CSV()
 		out.WriteString(text)
 		warn.WriteString(doubts)

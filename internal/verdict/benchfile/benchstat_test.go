@@ -98,19 +98,32 @@ func TestTwoFilesAreBenchstats(t *testing.T) {
 				}
 			}
 			wantTable, wantWarnings := run("csv")
-			table, warnings := Benchstat(plain[0], plain[1])
+			table, warnings := Benchstat(plain[0], plain[1], true)
 			if diff := cmp.Diff(wantTable, table); diff != "" {
 				t.Errorf("tables (-benchstat +ours):\n%s", diff)
 			}
 			if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
 				t.Errorf("warnings (-benchstat +ours):\n%s", diff)
 			}
+			for i, file := range []string{"old.txt", "new.txt"} {
+				var err error
+				if plain[i], err = Read(file, strings.NewReader(pair[i]), Options{Plain: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			wantText, wantErrors := run("text")
+			people, complaints := Benchstat(plain[0], plain[1], false)
+			if diff := cmp.Diff(wantText, people); diff != "" {
+				t.Errorf("text (-benchstat +ours):\n%s", diff)
+			}
+			if diff := cmp.Diff(wantErrors, complaints); diff != "" {
+				t.Errorf("complaints (-benchstat +ours):\n%s", diff)
+			}
 			if strict[0].Values == 0 || name == "other machine" || name == "zeros" || name == "no head" || name == "two packages" {
 				return // there benchstat has several tables where we have one, or the other way round
 			}
-			text, _ := run("text")
 			lines := map[string]bool{}
-			for l := range strings.Lines(text) {
+			for l := range strings.Lines(wantText) {
 				lines[oneLineOf(strings.Trim(strings.Map(noFootnote, l), "\n"))] = true
 			}
 			g, err := Gather(strict[0], strict[1])
@@ -128,7 +141,7 @@ func TestTwoFilesAreBenchstats(t *testing.T) {
 				}
 				want := strings.TrimPrefix(row.Workload, "Benchmark") + " " + row.Shown.Before + " " + row.Shown.After + " " + row.Shown.Change
 				if !lines[oneLineOf(want)] {
-					t.Errorf("benchstat does not print %q:\n%s", want, text)
+					t.Errorf("benchstat does not print %q:\n%s", want, wantText)
 				}
 			}
 		})
