@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -104,5 +106,48 @@ func TestLooksAreNoted(t *testing.T) {
 		if len(row.Warnings) != 1 || row.Warnings[0].Code != want {
 			t.Errorf("%s: %v", label, row.Warnings)
 		}
+	}
+}
+
+// Rounds that end by their spread are a little more often wrong than a fixed number
+// of them, and block unchanged code no more often than alpha: slower asks the
+// two-sided interval too. The median spread here ends them half way.
+func TestStoppingWhenPreciseKeepsAlpha(t *testing.T) {
+	t.Parallel()
+	const trials, most, alpha = 3000, 30, .05
+	limit := Threshold{Relative: .02}
+	tau := ln(1.02)
+	rng := rand.New(rand.NewPCG(3, 9))
+	sc := &scale{tables: newTables(), alpha: alpha}
+	flagged, blocked, rounds := 0, 0, 0
+	for range trials {
+		d := make([]float64, 0, most)
+		for len(d) < most {
+			d = append(d, tau+.02*rng.NormFloat64())
+			if len(d) < NeedRounds(2, alpha) {
+				continue
+			}
+			if _, wide, _ := sc.intervals(d); (wide.Upper-wide.Lower)/2 <= tau/2 {
+				break
+			}
+		}
+		rounds += len(d)
+		ones := make([]float64, len(d))
+		for i := range ones {
+			ones[i] = 1
+		}
+		m := sc.measure(ones, scaled(ones, d...), Ratio, result.LowerIsBetter, limit)
+		if m.pSlower <= alpha {
+			flagged++
+		}
+		if w, _, _ := m.word(); w == Slower {
+			blocked++
+		}
+	}
+	share := func(n int) float64 { return 100 * float64(n) / trials }
+	t.Logf("after %.1f rounds %.2f %% have a p of at most .05, and %.2f %% are called slower", float64(rounds)/trials, share(flagged), share(blocked))
+	error3 := 300 * math.Sqrt(alpha*(1-alpha)/trials)
+	if share(blocked) > 100*alpha+error3 || share(flagged) > 100*alpha+2+error3 {
+		t.Errorf("%.2f %% of unchanged cases are flagged, %.2f %% blocked", share(flagged), share(blocked))
 	}
 }
