@@ -50,7 +50,7 @@ Exit status: 0 one commit is found; 1 a range is left, or BAD is not shown to be
 than GOOD; 2 refused, or the folder is of another search; 4 the search is alive
 elsewhere; 6 no such commit; 130 interrupted, what is known is kept.`,
 		Example: "  writ bisect v1.2 HEAD --build 'go test -c -o {out}/sum.test .' --suite sum.test --filter '^BenchmarkSum$' --rounds 10\n" +
-			"  writ bisect 3f2a9c1 main --build 'make -C {out} bench' --adapter google-benchmark --suite bench --rounds 8 --case BM_Sum --json",
+			"  writ bisect 3f2a9c1 main --build 'make OUT={out} bench' --adapter google-benchmark --suite bench --rounds 8 --case BM_Sum --json",
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error { return a.bisect(c.Context(), o, args[0], args[1]) },
 	}

@@ -35,8 +35,9 @@ type driveOptions struct {
 
 const driveHelp = `Both sides run in every round, one process per case right after the other; which side
 goes first is drawn from --seed. The number of iterations is found once, on the
-baseline, and is the same for both sides. The cases are those of the baseline: what
-the contender has lost is missing, and never passes.`
+baseline, and is the same for both sides; where one number does not suit all cases,
+every process finds its own for the same time. The cases are those of the baseline:
+what the contender has lost is missing, and never passes.`
 
 func (o *driveOptions) driveFlags(c *cobra.Command) {
 	o.workloadFlags(c)
