@@ -16,6 +16,7 @@ type cgroup struct {
 	fd   int // of dir
 	kill int // of its file cgroup.kill
 	in   bool
+	used bool // it was killed
 }
 
 const cgroupPrefix = "writ-keeper-"
@@ -96,9 +97,20 @@ func removeStale(parent string) {
 }
 
 // end kills everything in the group.
-func (g cgroup) end() {
+func (g *cgroup) end() {
 	if g.in {
 		_, _ = unix.Write(g.kill, []byte("1")) // what is left is killed one by one
+		g.used = true
+	}
+}
+
+// renew makes a new group in the place of one that was killed. From kernel 6.14 on, a
+// program that is started into such a group by a process outside of it is taken for
+// one that was starting when it was killed, and dies at once.
+func (g *cgroup) renew() {
+	if g.used {
+		g.remove()
+		*g = newCgroup()
 	}
 }
 

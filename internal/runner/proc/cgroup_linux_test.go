@@ -51,6 +51,24 @@ func TestAControlGroupEndsWhatMultiplies(t *testing.T) {
 	}
 }
 
+// TestProgramsAfterOneThatWasKilled: what was killed with its group does not take the
+// next program along.
+func TestProgramsAfterOneThatWasKilled(t *testing.T) {
+	t.Parallel()
+	k, _ := grouped(t)
+	for _, script := range []string{"sleep 1000 & wait", "exit 7", "sleep 1000 & wait", "sleep 1000 & exit 7", "exit 7"} {
+		r, err := k.Run(t.Context(), Command{
+			Argv: []string{"/bin/sh", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 200 * time.Millisecond, Grace: 10 * time.Millisecond,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ends := strings.HasSuffix(script, "exit 7"); ends != (r.Cause == Exited && r.Exit == 7) || !ends && r.Cause != TimedOut {
+			t.Errorf("%s: %+v", script, r)
+		}
+	}
+}
+
 // TestGroupsOfDeadKeepers are removed by the next one.
 func TestGroupsOfDeadKeepers(t *testing.T) {
 	t.Parallel()

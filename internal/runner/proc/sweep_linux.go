@@ -91,6 +91,7 @@ func statFields(pid int) [][]byte {
 // sweep kills and reaps until the keeper has no child left. Children of a killed
 // process become the keeper's own, so going on until there is none finds all.
 func (s *server) sweep(r *Result) {
+	defer s.group.renew()
 	deadline := time.Now().Add(killWait)
 	pause := 100 * time.Microsecond
 	for {
