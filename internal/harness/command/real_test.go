@@ -214,7 +214,7 @@ func TestARealFailure(t *testing.T) {
 		got, out := d.Measure(s, name, times(5), "wall-time", "peak-rss")
 		for q, m := range got.Quantities {
 			if m.Status != want.status || m.Reason != want.reason || len(m.Values) != want.values || got.Message != want.message || out.Result.Survivors > 0 {
-				t.Errorf("%s: %s: %+v, %q\n%s", name, q, m, got.Message, out.Stderr)
+				t.Errorf("%s: %s: %+v, %q\n%s %+v", name, q, m, got.Message, out.Stderr, out.Result)
 			}
 		}
 	}

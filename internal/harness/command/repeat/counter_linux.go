@@ -14,23 +14,32 @@ type counted struct {
 	running uint64 // ns that it did: less when it had to share the hardware
 }
 
-// openCounter opens a hardware counter of user mode. A waiting one counts nothing
-// of this process, and everything of what its descendants execute.
-func openCounter(event uint64, waiting bool) (int, error) {
+// event is something that can be counted.
+type event struct {
+	kind   uint32
+	config uint64
+}
+
+var instructions = event{unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS}
+
+// attributes describe a counter of user mode, of a process and its descendants. A
+// waiting one begins when the process executes a program.
+func (e event) attributes(waiting bool) unix.PerfEventAttr {
 	attr := unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_HARDWARE, Config: event, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Type: e.kind, Config: e.config, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
 		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
 		Bits:        unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv | unix.PerfBitInherit,
 	}
 	if waiting {
 		attr.Bits |= unix.PerfBitDisabled | unix.PerfBitEnableOnExec
 	}
-	return unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	return attr
 }
 
 // lookForCounters finds out what can be counted here, by counting.
 func lookForCounters() Counters {
-	fd, err := openCounter(unix.PERF_COUNT_HW_INSTRUCTIONS, false)
+	attr := instructions.attributes(false)
+	fd, err := unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		return Counters{Why: fmt.Sprintf("the kernel opens no counter of instructions: %v", err)}
 	}

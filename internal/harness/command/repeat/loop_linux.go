@@ -216,11 +216,12 @@ func (m *machine) elapsed() int64 {
 //go:nosplit
 //go:nocheckptr
 func (m *machine) once() {
-	if m.counter >= 0 {
-		call(unix.SYS_READ, uintptr(m.counter), uintptr(unsafe.Pointer(&m.before)), unsafe.Sizeof(m.before), 0)
+	attr := uintptr(0)
+	if m.counting {
+		attr = uintptr(unsafe.Pointer(&m.attr))
 	}
 	call(unix.SYS_CLOCK_GETTIME, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&m.begun)), 0, 0)
-	pid, errno := vfork(m.program, m.argv, m.env, uintptr(unsafe.Pointer(&m.mask)), m.self, &m.exec)
+	pid, errno := vfork(m.program, m.argv, m.env, uintptr(unsafe.Pointer(&m.mask)), m.self, &m.exec, attr, &m.counter)
 	if errno != 0 {
 		m.fail(unix.Errno(errno))
 	}
@@ -229,8 +230,28 @@ func (m *machine) once() {
 	if e != 0 {
 		m.fail(e)
 	}
-	if m.counter >= 0 {
-		call(unix.SYS_READ, uintptr(m.counter), uintptr(unsafe.Pointer(&m.after)), unsafe.Sizeof(m.after), 0)
+	if m.counting {
+		m.readCounter()
+	}
+}
+
+// readCounter reads and closes the counter of the program that has ended.
+//
+//go:norace
+//go:nosplit
+//go:nocheckptr
+func (m *machine) readCounter() {
+	if m.counter > ^uintptr(4095) {
+		m.fail(unix.Errno(-m.counter))
+	}
+	size := unsafe.Sizeof(m.counted)
+	n, e := call(unix.SYS_READ, m.counter, uintptr(unsafe.Pointer(&m.counted)), size, 0)
+	call(unix.SYS_CLOSE, m.counter, 0, 0, 0)
+	if e != 0 {
+		m.fail(e)
+	}
+	if n != size {
+		m.fail(unix.EIO)
 	}
 }
 
@@ -301,8 +322,7 @@ func (m *machine) writeDown() {
 	n.peak = int64(u.Maxrss) << 10
 	n.minor, n.major = int64(u.Minflt), int64(u.Majflt)
 	n.voluntary, n.involuntary = int64(u.Nvcsw), int64(u.Nivcsw)
-	n.instructions = int64(m.after.value - m.before.value)
-	n.enabled, n.running = int64(m.after.enabled-m.before.enabled), int64(m.after.running-m.before.running)
+	n.instructions, n.enabled, n.running = int64(m.counted.value), int64(m.counted.enabled), int64(m.counted.running)
 	size := unsafe.Sizeof(m.note)
 	if w, e := call(unix.SYS_WRITE, uintptr(m.notes), uintptr(unsafe.Pointer(&m.note)), size, 0); e != 0 || w != size {
 		m.fail(unix.ENOSPC)

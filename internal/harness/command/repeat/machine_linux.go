@@ -22,8 +22,9 @@ type machine struct {
 	self     uintptr // that of the loop
 	in, out  int     // descriptors: standard input, or -1 for none; where output goes, or -1 for where it goes already
 	notes    int     // descriptor that samples are written to
-	counter  int     // descriptor, or -1
-	total    int     // repetitions with warm-ups
+	counting bool    // what attr says
+	attr     unix.PerfEventAttr
+	total    int // repetitions with warm-ups
 	expected [256]bool
 	mask     uint64 // signals that programs block
 	all      uint64
@@ -38,8 +39,8 @@ type machine struct {
 	strays   int           // processes that were killed
 	text     [4 << 10]byte // of /proc
 	length   int           // of text, at the end the loop's own status
-	before   counted
-	after    counted
+	counter  uintptr       // descriptor of the counter of the program that runs, or a negative error number
+	counted  counted
 	begun    unix.Timespec
 	end      unix.Timespec
 	clock    int64 // ns between two looks at the clock, at best

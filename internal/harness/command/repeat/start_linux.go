@@ -68,6 +68,11 @@ func (p Plan) run() (Samples, error) {
 	if err != nil {
 		return Samples{}, err
 	}
+	defer notes.Close()
+	return p.carryOut(m, notes)
+}
+
+func (p Plan) carryOut(m *machine, notes *os.File) (Samples, error) {
 	pid, errno := m.start()
 	if errno != 0 {
 		return Samples{}, fmt.Errorf("fork: %w", errno)
@@ -105,11 +110,8 @@ func (p Plan) prepare() (*machine, *os.File, error) {
 	if m.notes, err = unix.MemfdCreate("samples", unix.MFD_CLOEXEC); err != nil {
 		return nil, nil, fmt.Errorf("no memory for samples: %w", err)
 	}
-	m.counter = -1
-	if p.Instructions {
-		if m.counter, err = openCounter(unix.PERF_COUNT_HW_INSTRUCTIONS, true); err != nil {
-			return nil, nil, fmt.Errorf("count instructions: %w", err)
-		}
+	if m.counting = p.Instructions; m.counting {
+		m.attr = instructions.attributes(true)
 	}
 	for _, status := range p.Expected {
 		if status >= 0 && status < len(m.expected) {

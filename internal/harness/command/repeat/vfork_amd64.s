@@ -1,13 +1,18 @@
 #include "textflag.h"
 
-// func vfork(program, argv, env, mask, self uintptr, exec *uintptr) (pid, errno uintptr)
+// func vfork(program, argv, env, mask, self uintptr, exec *uintptr, attr uintptr, counter *uintptr) (pid, errno uintptr)
 //
 // The child runs in the memory of its parent, which waits, so it changes nothing
-// there but *exec: no call, no push. It dies with its parent, takes the signal
-// mask, and executes the program.
-TEXT ·vfork(SB), NOSPLIT|NOFRAME, $0-64
+// there but *exec and *counter: no call, no push. It dies with its parent, opens
+// the counter, takes the signal mask, and executes the program.
+TEXT ·vfork(SB), NOSPLIT|NOFRAME, $0-80
 	MOVQ	$56, AX		// clone
 	MOVQ	$0x4111, DI	// CLONE_VM, CLONE_VFORK, SIGCHLD
+	CMPQ	attr+48(FP), $0
+	JEQ	start
+	ORQ	$0x400, DI	// CLONE_FILES: the counter is the parent's, too
+
+start:
 	XORL	SI, SI
 	XORL	DX, DX
 	XORL	R10, R10
@@ -24,6 +29,19 @@ TEXT ·vfork(SB), NOSPLIT|NOFRAME, $0-64
 	SYSCALL
 	CMPQ	AX, self+32(FP)
 	JNE	gone
+	MOVQ	attr+48(FP), DI
+	TESTQ	DI, DI
+	JEQ	mask
+	MOVQ	$298, AX	// perf_event_open, for this process on any processor
+	XORL	SI, SI
+	MOVQ	$-1, DX
+	MOVQ	$-1, R10
+	MOVQ	$8, R8		// PERF_FLAG_FD_CLOEXEC
+	SYSCALL
+	MOVQ	counter+56(FP), BX
+	MOVQ	AX, (BX)
+
+mask:
 	MOVQ	$14, AX		// rt_sigprocmask
 	MOVQ	$2, DI		// SIG_SETMASK
 	MOVQ	mask+24(FP), SI
@@ -46,12 +64,12 @@ gone:
 	JMP	gone
 
 parent:
-	MOVQ	$0, errno+56(FP)
-	MOVQ	AX, pid+48(FP)
+	MOVQ	$0, errno+72(FP)
+	MOVQ	AX, pid+64(FP)
 	CMPQ	AX, $-4095
 	JCS	ok
 	NEGQ	AX
-	MOVQ	AX, errno+56(FP)
+	MOVQ	AX, errno+72(FP)
 
 ok:
 	RET
