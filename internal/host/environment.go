@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -42,7 +43,11 @@ func (j *job) openEnvironment(ctx context.Context, name string, commits ...strin
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := os.MkdirTemp("", "writ-output-")
+	err = os.MkdirAll(j.outputDir(), 0o700)
+	var scratch string
+	if err == nil {
+		scratch, err = os.MkdirTemp(j.outputDir(), "")
+	}
 	if err != nil {
 		_, derr := e.Destroy(ctx)
 		return nil, fault.Wrap(err, fault.Unavailable, "make environment", "no folder for output (%v)", derr)
@@ -173,7 +178,7 @@ func (j *job) removal(ctx context.Context, ref string) (contain.Confirmation, er
 // environment made again.
 func (h *Host) sweep(ctx context.Context) error {
 	_, err := contain.Sweep(ctx, h.workDir(), h.Now)
-	return err
+	return errors.Join(err, os.RemoveAll(h.outputDir()))
 }
 
 // caches of the host's own Go installation: what is there need not be compiled

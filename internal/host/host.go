@@ -85,6 +85,9 @@ func (h *Host) Node() string { return h.Key.Public().Node() }
 func (h *Host) reposDir() string { return filepath.Join(h.Dir, "repos") }
 func (h *Host) workDir() string  { return filepath.Join(h.Dir, "work") }
 
+// outputDir is where programs of environments write before it is kept as evidence.
+func (h *Host) outputDir() string { return filepath.Join(h.Dir, "output") }
+
 // Wake tells the driver that something may be due.
 func (h *Host) Wake() {
 	select {
