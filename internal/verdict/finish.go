@@ -64,7 +64,7 @@ func (f *finisher) finish(row *Row, m *measured) {
 	}
 	row.Effect, row.Baseline, row.Contender = number(m.effect), number(m.baseline), number(m.contender)
 	row.SD = number(digits(m.sd, 6))
-	if m.shown.Finite() {
+	if m.shown.Finite() && !math.IsInf(m.shown.Lower, 0) && !math.IsInf(m.shown.Upper, 0) { // a ratio may be beyond all numbers
 		row.Interval = []float64{digits(m.shown.Lower, 12), digits(m.shown.Upper, 12)}
 		row.Level = number(m.shown.Level)
 	}
