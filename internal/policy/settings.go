@@ -19,6 +19,14 @@ var ThreadVariables = []string{
 // a process may see: what gpu.device sets.
 var deviceVariables = []string{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}
 
+// launchVariables say whether the launch of a kernel waits for its end: what
+// accel.sync sets. With events launches are asynchronous, and the harness times them
+// by events of the device; with device-sync every launch waits, so that the clock of
+// the host sees what the device did.
+var launchVariables = []string{"CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING"}
+
+const syncEvents = "events"
+
 // deviceOrder gives the index of a device the same meaning in every process.
 const deviceOrder, byBus = "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
 
@@ -27,6 +35,7 @@ type Settings struct {
 	Threads int    // at most so many; 0 when it is not set
 	CPUs    string // processors it may run on, as the kernel spells them; "" when it is not set
 	Device  string // the accelerator it sees, an index or a UUID; "" when it is not set
+	Sync    string // how it waits for accelerators, "events" or "device-sync"; "" when it is not set
 }
 
 // Settings returns what the enforce rules of p come to, as far as this package
@@ -46,6 +55,8 @@ func (p Policy) Settings() Settings {
 			if err == nil {
 				s.CPUs = cpus.String()
 			}
+		case AccelSync:
+			s.Sync = r.Parameters.Str("mode")
 		case GPUDevice:
 			s.Device = r.Parameters.Str("uuid")
 			if n, ok := parameter(r, "index").Int(); ok {
@@ -60,16 +71,20 @@ func (p Policy) Settings() Settings {
 // nil when there are none.
 func (s Settings) Variables() map[string]string {
 	out := s.ThreadSettings()
-	if s.Device == "" {
-		return out
-	}
-	if out == nil {
+	if out == nil && s.Device+s.Sync != "" {
 		out = map[string]string{}
 	}
-	for _, name := range deviceVariables {
-		out[name] = s.Device
+	if s.Device != "" {
+		for _, name := range deviceVariables {
+			out[name] = s.Device
+		}
+		out[deviceOrder] = byBus
 	}
-	out[deviceOrder] = byBus
+	if s.Sync != "" {
+		for _, name := range launchVariables {
+			out[name] = map[bool]string{true: "0", false: "1"}[s.Sync == syncEvents]
+		}
+	}
 	return out
 }
 
@@ -87,8 +102,11 @@ func (s Settings) ThreadSettings() map[string]string {
 
 // SetBy returns the check whose setting a variable is.
 func SetBy(variable string) string {
-	if slices.Contains(ThreadVariables, variable) {
+	switch {
+	case slices.Contains(ThreadVariables, variable):
 		return ThreadsMax
+	case slices.Contains(launchVariables, variable):
+		return AccelSync
 	}
 	return GPUDevice
 }
@@ -102,6 +120,9 @@ func (s Settings) Enforced() map[string]canon.Value {
 	if s.CPUs != "" {
 		out[CPUAffinity] = canon.StringOf(s.CPUs)
 	}
+	if s.Sync != "" {
+		out[AccelSync] = canon.StringOf(s.Sync)
+	}
 	if s.Device != "" {
 		out[GPUDevice] = canon.StringOf(s.Device)
 		if n, err := strconv.ParseInt(s.Device, 10, 32); err == nil {
@@ -111,12 +132,10 @@ func (s Settings) Enforced() map[string]canon.Value {
 	return out
 }
 
-// handled are the checks that this package turns into settings or judges. How an
-// accelerator waits for its work (accel.sync) is up to the harness, and none here
-// can be told.
+// handled are the checks that this package turns into settings or judges.
 var handled = map[string]bool{
 	ThreadsMax: true, CPUAffinity: true, CPUGovernor: true, CPUBoost: true, CPUSMT: true, LoadQuiescent: true,
-	HardwarePresent: true, TreeClean: true, Throttle: true, Temperature: true, GPUDevice: true, GPUClocks: true,
+	HardwarePresent: true, TreeClean: true, Throttle: true, Temperature: true, GPUDevice: true, GPUClocks: true, AccelSync: true,
 }
 
 // Unhandled returns the index of the first rule that nothing here can carry out,

@@ -83,9 +83,9 @@ func Outlook(ctx context.Context, p Params, pol policy.Policy, tree string) ([]P
 
 // tryOut puts the settings of one rule into effect on a program that does nothing.
 func (r *run) tryOut(ctx context.Context, s policy.Settings) (state, says string) {
-	if s.Device != "" {
-		r.regime.settings.Device = s.Device
-		if why := r.missesDevice(); why != "" {
+	if s.Device+s.Sync != "" {
+		r.regime.settings.Device, r.regime.settings.Sync = s.Device, s.Sync
+		if _, why := r.missesDevice(); why != "" {
 			return WouldFail, why
 		}
 	}

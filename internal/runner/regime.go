@@ -106,9 +106,9 @@ func (r *run) uphold(ctx context.Context) error {
 		r.bar(policy.Failure{Check: policy.CPUAffinity, Refuse: true, Why: why})
 		g.settings.CPUs = "" // it is not in effect
 	}
-	if why := r.missesDevice(); why != "" {
-		r.bar(policy.Failure{Check: policy.GPUDevice, Refuse: true, Why: why})
-		g.settings.Device = ""
+	if check, why := r.missesDevice(); why != "" {
+		r.bar(policy.Failure{Check: check, Refuse: true, Why: why})
+		g.settings.Device, g.settings.Sync = "", ""
 	}
 	system := r.environment.System
 	r.environment = r.Host.Governed(g.policy.Ref(), g.settings.Enforced())
@@ -128,20 +128,24 @@ func (r *run) uphold(ctx context.Context) error {
 	return nil
 }
 
-// missesDevice says why the accelerator that the policy chooses is not there, ""
-// when it is or none is chosen.
-func (r *run) missesDevice() string {
-	want := r.regime.settings.Device
+// missesDevice says why the accelerator that the policy chooses, or any when it says
+// how to wait for them, is not there; "" when it is or the policy is about none.
+func (r *run) missesDevice() (check, why string) {
+	s := r.regime.settings
+	check, want := policy.GPUDevice, s.Device
 	if want == "" {
-		return ""
+		check, want = policy.AccelSync, "0"
+	}
+	if s.Device+s.Sync == "" {
+		return "", ""
 	}
 	switch there, err := r.Host.HasDevice(want); {
 	case err != nil:
-		return "the accelerators of this machine cannot be listed: " + err.Error()
+		return check, "the accelerators of this machine cannot be listed: " + err.Error()
 	case !there:
-		return "this machine has no accelerator " + want
+		return check, "this machine has no accelerator " + want
 	}
-	return ""
+	return "", ""
 }
 
 // policyFile is where the policy is kept beside the output of the cases.

@@ -299,7 +299,6 @@ func TestPoliciesThatCannotBeKept(t *testing.T) {
 		"unknown policy": {threads, nil, func(p *Params) { p.Policies = policy.Set{} }, "/environment_policy/name", `no policy "house"`},
 		"no handler": {`{"check":"tree.clean","tier":"record"},{"check":"x-arrow.pool","tier":"record"}`, nil, nil,
 			"/environment_policy", "cannot look after x-arrow.pool, which rule 1 of house@1 asks for"},
-		"no way to wait":    {`{"check":"accel.sync","tier":"enforce","parameters":{"mode":"device-sync"}}`, nil, nil, "/environment_policy", "accel.sync"},
 		"device said twice": {`{"check":"gpu.device","tier":"enforce","parameters":{"index":0}}`, func(p *order.BuildParams) { p.EnvironmentVariables = map[string]string{"CUDA_VISIBLE_DEVICES": "1"} }, nil, "/environment_variables/CUDA_VISIBLE_DEVICES", "gpu.device of house@1 sets it too"},
 		"said twice":        {threads, func(p *order.BuildParams) { p.EnvironmentVariables = map[string]string{"OMP_NUM_THREADS": "1"} }, nil, "/environment_variables/OMP_NUM_THREADS", "sets it too"},
 		"no taskset":        {`{"check":"cpu.affinity","tier":"enforce","parameters":{"cpus":"0"}}`, nil, func(p *Params) { p.Place = bare{local} }, "/environment_policy", "taskset"},
@@ -391,6 +390,37 @@ func TestTheDeviceOfAPolicy(t *testing.T) {
 	}
 	if m := rep.Results[0].Measurement; m.Reason != "policy-unsatisfied-gpu.device" {
 		t.Errorf("a machine without a driver: %+v", m)
+	}
+}
+
+func TestHowToWaitForDevices(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{"events": "0 0\n", "device-sync": "1 1\n"} {
+		p := under(t, `{"check":"accel.sync","tier":"enforce","parameters":{"mode":"`+mode+`"}}`, nil, `echo s; echo "$CUDA_LAUNCH_BLOCKING $HIP_LAUNCH_BLOCKING" >&2`)
+		p.Host = twoDevices(t, "0: 500Mhz *\n")
+		rep, err := Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if enforced, _ := rep.Results[0].Coordinates.Environment.Identity.Get("enforced"); enforced.Str("accel.sync") != mode {
+			t.Errorf("%s: enforced %s", mode, enforced.Canonical())
+		}
+		errors, err := filepath.Glob(filepath.Join(p.Dir, "artifacts", "*", "0000.stderr"))
+		if err != nil || len(errors) != 1 {
+			t.Fatalf("%v %v", errors, err)
+		}
+		if b, err := os.ReadFile(errors[0]); err != nil || string(b) != want {
+			t.Errorf("%s: the program saw %q, %v", mode, b, err)
+		}
+	}
+	p := under(t, `{"check":"accel.sync","tier":"enforce","parameters":{"mode":"events"}}`, nil, "echo s")
+	p.Host = fakeHost(t, nil)
+	rep, err := Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := rep.Results[0].Measurement; m.Reason != "policy-unsatisfied-accel.sync" {
+		t.Errorf("a machine without accelerators: %+v", m)
 	}
 }
 

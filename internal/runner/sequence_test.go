@@ -120,8 +120,7 @@ func TestSessionTellsTheTimeLeft(t *testing.T) {
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Both processes of a round start before either is done.
-	want := []time.Duration{0, 0, 18 * time.Second, 27 * time.Second, 12 * time.Second, 15 * time.Second, 6 * time.Second, 7 * time.Second}
+	want := []time.Duration{0, 21 * time.Second, 18 * time.Second, 15 * time.Second, 12 * time.Second, 9 * time.Second, 6 * time.Second, 3 * time.Second}
 	if !slices.Equal(left, want) {
 		t.Errorf("left: %v, want %v", left, want)
 	}
