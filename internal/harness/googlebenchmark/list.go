@@ -14,12 +14,13 @@ import (
 
 // Listing implements harness.Harness.
 func (Adapter) Listing(s harness.Suite) []harness.Invocation {
-	argv := []string{s.Program, "--benchmark_list_tests=true"}
-	if s.Filter != "" {
-		argv = append(argv, "--benchmark_filter="+s.Filter)
-	}
+	argv := []string{s.Program, "--benchmark_list_tests=true", "--benchmark_filter=" + harness.FirstOf(s.Filter, everything)}
 	return []harness.Invocation{{Argv: argv, Dir: s.Dir, Variables: variables(s)}}
 }
+
+// everything is the filter of a suite without one. It is always said: the library
+// takes BENCHMARK_FILTER of its surroundings where no flag is.
+const everything = "."
 
 // variables are what every program of the suite gets: numbers must not be written
 // the way of some language.

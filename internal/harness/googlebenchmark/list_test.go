@@ -98,7 +98,7 @@ func TestPattern(t *testing.T) {
 func TestListing(t *testing.T) {
 	t.Parallel()
 	s := probed(t, "1.7")
-	want := []harness.Invocation{{Argv: []string{"/b/sample", "--benchmark_list_tests=true"}, Dir: "/b", Variables: map[string]string{"LC_ALL": "C"}}}
+	want := []harness.Invocation{{Argv: []string{"/b/sample", "--benchmark_list_tests=true", "--benchmark_filter=."}, Dir: "/b", Variables: map[string]string{"LC_ALL": "C"}}}
 	if diff := cmp.Diff(want, Adapter{}.Listing(s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
