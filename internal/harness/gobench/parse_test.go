@@ -64,6 +64,7 @@ func TestParseLines(t *testing.T) {
 		"lower-case name":    {"Benchmarking 1 2 ns/op", nil},
 		"no-break space":     {"BenchmarkA\u00a0B 1 2 ns/op", nil},
 		"bad UTF-8":          {"BenchmarkA\xff 1 2 ns/op", nil},
+		"an event":           {`{"Action":"output","Package":"a","Test":"BenchmarkA","Output":"BenchmarkA-2 100 92 ns/op\n"}`, nil},
 		"indented":           {"    BenchmarkA 1 2 ns/op", nil},
 	} {
 		got, err := Parse([]byte(tc.line + "\n"))

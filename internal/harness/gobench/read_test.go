@@ -55,6 +55,7 @@ func TestReadOutcomes(t *testing.T) {
 		"another case":        {"sum.txt", "BenchmarkSu", 0, times(5), map[string]harness.Measured{"wall-time": failed(result.ReasonNoOutput)}, ""},
 		"stray text":          {"stray-text.txt", "BenchmarkStrayText", 0, times(3), map[string]harness.Measured{"wall-time": failed(result.ReasonNoOutput)}, ""},
 		"stray line, quietly": {"stray-quiet.txt", "BenchmarkStrayLine", 0, times(3), map[string]harness.Measured{"wall-time": {Status: result.Partial, Reason: result.ReasonPartial}}, ""},
+		"a message follows":   {"quiet.txt", "BenchmarkLog", 1, times(2), map[string]harness.Measured{"wall-time": {Status: result.Partial, Reason: result.ReasonPartial}}, "work_test.go:94: wrong sum"},
 		"not finite": {"metric.txt", "BenchmarkMetric", 0, times(2), map[string]harness.Measured{
 			"wall-time": failed(result.ReasonNoOutput), "allocated-bytes": failed(result.ReasonHarnessError), "allocations": failed(result.ReasonHarnessError)}, ""},
 		"panic that Go lost": {"panic-lost.txt", "BenchmarkBehave", 0, times(1), map[string]harness.Measured{

@@ -102,6 +102,7 @@ func TestReadValues(t *testing.T) {
 		`{"name":"a_cv","run_name":"a","run_type":"aggregate","aggregate_name":"cv","aggregate_unit":"percentage","iterations":2,"real_time":0.1,"cpu_time":0.1,"time_unit":"us"}`,
 		`{"name":"a_mean","run_name":"a","run_type":"aggregate","aggregate_name":"p90","aggregate_unit":"time","iterations":2,"real_time":3,"cpu_time":3,"time_unit":"us"}`,
 	)
+	text = bytes.Replace(text, []byte(`"context":{`), []byte(`"context":{"aslr_enabled":false,`), 1)
 	s := probed(t, "1.7")
 	s.Traits[traitCounter+"score"] = "odd"
 	got := Adapter{}.Read(s, "a", times(2), []string{"wall-time", "cpu-time", "throughput-bytes", "score"}, ended(0, text))
@@ -118,7 +119,7 @@ func TestReadValues(t *testing.T) {
 			"throughput-bytes": {Status: result.Success, Values: []float64{1e16, 9}, Unit: "By/s"},
 			"score":            {Status: result.Partial, Reason: result.ReasonPartial, Values: []float64{2}, Unit: "1", Message: "odd of -1 cannot be used"},
 		},
-		InnerIterations: []int{20, 10}, Attempted: 2, Facts: map[string]string{"library_version": "v1.9.1"}, Warnings: []string{warnNonFinite},
+		InnerIterations: []int{20, 10}, Attempted: 2, Facts: map[string]string{"library_version": "v1.9.1", "aslr_enabled": "false"}, Warnings: []string{warnNonFinite},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -217,9 +218,13 @@ func TestWhatChangesNothing(t *testing.T) {
 	for i := range more {
 		more[i] = strings.Replace(more[i], "{", `{"new":{"x":[null,NaN,true]},`, 1)
 	}
+	numbered := slices.Clone(rows) // as under another filter
+	for i := range numbered {
+		numbered[i] = strings.Replace(numbered[i], "{", `{"family_index":7,"per_family_instance_index":3,`, 1)
+	}
 	micro := []string{make1("0", "us", "1"), make1("1", "us", "2.5"), make1("2", "us", "3"), make1("3", "us", "4")}
 	spread := bytes.ReplaceAll(file(rows...), []byte(","), []byte(",\r\n\t"))
-	for name, text := range map[string][]byte{"unknown members": file(more...), "microseconds": file(micro...), "carriage returns": spread} {
+	for name, text := range map[string][]byte{"unknown members": file(more...), "numbered anew": file(numbered...), "microseconds": file(micro...), "carriage returns": spread} {
 		got := read(text)
 		if name == "microseconds" {
 			for q, m := range got.Quantities {

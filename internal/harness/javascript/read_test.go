@@ -144,6 +144,7 @@ func TestReadOutcomes(t *testing.T) {
 		"aborted":          {ordered(2), ended(0, file(`{"state":"aborted-with-statistics","latency":{"mean":1,"samplesCount":1}}`)), result.Failed, result.ReasonHarnessError, "aborted", ""},
 		"aborted, older":   {ordered(2), ended(0, file(`{"aborted":true,"mean":1}`)), result.Failed, result.ReasonHarnessError, "aborted", ""},
 		"nothing (E-66)":   {ordered(2), ended(0, nil), result.Failed, result.ReasonNoOutput, "", ""},
+		"no match (E-66)":  {ordered(2), ended(1, file()), result.Failed, result.ReasonHarnessError, "", "harness-exit-status"},
 		"died":             {ordered(2), died, result.Failed, result.ReasonHarnessError, "last", "harness-exit-status"},
 		"another case":     {ordered(2), ended(0, bytes.Replace(file(good), []byte(`"a"`), []byte(`"b"`), 1)), result.Failed, result.ReasonNoOutput, "", "unplanned-case"},
 		"skipped":          {ordered(2), ended(0, []byte(`{"case":"a","skipped":"marked as todo","runs":[]}`)), result.Skipped, result.ReasonSkipped, "marked as todo", ""},
