@@ -2,8 +2,8 @@ package house
 
 import (
 	"go/ast"
+	"go/token"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,7 +11,8 @@ import (
 )
 
 // referenceCase is one behaviour that the measuring formats were published with, and
-// the tests that hold it here: test functions as package.Name, or scripts.
+// the tests that hold it here: test functions as package.Name, one case of their table
+// as package.Name/case, or scripts.
 type referenceCase struct {
 	what  string
 	tests []string
@@ -101,23 +102,37 @@ func checkCase(t *testing.T, name string, c referenceCase) {
 	}
 }
 
-// exists reports whether a test function or script is in the repository.
+// exists reports whether a script is in the repository, or a test function. With
+// package.Name/case, the function must also hold the case as a text.
 func exists(t *testing.T, test string) bool {
 	if strings.HasSuffix(test, ".txtar") {
 		_, err := os.Stat(filepath.Join(moduleRoot(t), "internal", filepath.FromSlash(test)))
 		return err == nil
 	}
-	name := path.Ext(test)
-	p := packages(t)["internal/"+strings.TrimSuffix(test, name)]
+	in, name, _ := strings.Cut(test, ".")
+	name, text, ofCase := strings.Cut(name, "/")
+	p := packages(t)["internal/"+in]
 	if p == nil {
 		return false
 	}
 	for _, f := range p.files {
 		for _, d := range f.ast.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && f.test && fn.Recv == nil && fn.Name.Name == name[1:] {
-				return true
+			if fn, ok := d.(*ast.FuncDecl); ok && f.test && fn.Recv == nil && fn.Name.Name == name {
+				return !ofCase || holds(fn, text)
 			}
 		}
 	}
 	return false
+}
+
+// holds reports whether a text stands in a function.
+func holds(fn *ast.FuncDecl, text string) (found bool) {
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			s, err := strconv.Unquote(lit.Value)
+			found = found || err == nil && s == text
+		}
+		return !found
+	})
+	return found
 }
