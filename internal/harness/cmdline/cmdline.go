@@ -21,6 +21,7 @@ import (
 	"writ/internal/canon"
 	"writ/internal/fault"
 	"writ/internal/harness"
+	"writ/internal/harness/programs"
 	"writ/internal/order"
 )
 
@@ -69,7 +70,7 @@ func Locate(adapter string, o order.Order, s order.Suite, search string) (harnes
 	switch {
 	case err != nil:
 		return harness.Suite{}, fault.Wrap(err, fault.Target, op, "neither a folder nor a program: %s", path).At("/suites/0/suite")
-	case !info.IsDir() && !executable(path):
+	case !info.IsDir() && !programs.Executable(path):
 		return harness.Suite{}, fault.New(fault.Target, op, "not executable: %s", path).At("/suites/0/suite")
 	}
 	out := harness.Suite{Adapter: adapter, Dir: path, SourceDir: harness.FirstOf(o.Target.SourceDir, base), Traits: map[string]string{}}
@@ -81,7 +82,7 @@ func Locate(adapter string, o order.Order, s order.Suite, search string) (harnes
 	if err != nil {
 		return out, err
 	}
-	if err := place(&out, base, file, SearchPath(o, search), cases); err != nil {
+	if err := place(&out, base, file, programs.SearchPath(o, search), cases); err != nil {
 		return out, err
 	}
 	return out, statuses(&out, s)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"writ/internal/fault"
+	"writ/internal/harness/programs"
 	"writ/internal/order"
 )
 
@@ -147,10 +148,10 @@ func TestSearchPath(t *testing.T) {
 	if s, err := Locate("x", o, o.Suites[0], dir); err != nil || s.Program != filepath.Join(dir, "bin", "other") {
 		t.Errorf("the order's own: %+v %v", s, err)
 	}
-	if _, ok := LookPath("./tool", dir); ok {
+	if _, ok := programs.Look("./tool", dir); ok {
 		t.Error("a relative path was searched for")
 	}
-	if got := SearchPath(order.Order{}, ""); got != os.Getenv("PATH") {
+	if got := programs.SearchPath(order.Order{}, ""); got != os.Getenv("PATH") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -7,8 +7,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/fault"
-	"writ/internal/harness"
-	"writ/internal/order"
+	"writ/internal/harness/programs"
 )
 
 // find looks for a program: a path from the working directory or the root, or a
@@ -18,40 +17,9 @@ func find(name, dir, search string) (string, bool) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		return name, executable(name)
+		return name, programs.Executable(name)
 	}
-	return LookPath(name, search)
-}
-
-// LookPath searches for a program by its name, in the folders of the search path
-// that are absolute, or takes an absolute path.
-func LookPath(name, search string) (string, bool) {
-	if filepath.IsAbs(name) {
-		return name, executable(name)
-	}
-	if strings.ContainsRune(name, '/') {
-		return "", false
-	}
-	for _, d := range filepath.SplitList(search) {
-		if path := filepath.Join(d, name); filepath.IsAbs(d) && executable(path) {
-			return path, true
-		}
-	}
-	return "", false
-}
-
-// SearchPath is where programs of an order are searched for: its own PATH, or
-// else search, or else the PATH of this process.
-func SearchPath(o order.Order, search string) string {
-	if ordered, given := o.EnvironmentVariables["PATH"]; given {
-		return ordered
-	}
-	return harness.FirstOf(search, os.Getenv("PATH"))
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+	return programs.Look(name, search)
 }
 
 func same(a, b string) bool {

@@ -20,6 +20,7 @@ import (
 	"writ/internal/fault"
 	"writ/internal/harness"
 	"writ/internal/harness/cmdline"
+	"writ/internal/harness/programs"
 	"writ/internal/order"
 	"writ/internal/result"
 )
@@ -105,7 +106,7 @@ func (a Adapter) Locate(o order.Order, s order.Suite) (harness.Suite, error) {
 			*to = text
 		}
 	}
-	path, ok := cmdline.LookPath(program, cmdline.SearchPath(o, a.Path))
+	path, ok := programs.Look(program, programs.SearchPath(o, a.Path))
 	if !ok {
 		e := fault.New(fault.Target, op, "no such program: %s", program).At("/suites/0/adapter")
 		return out, e.Help("install hyperfine, or name it in suites[].parameters.%s", ParamProgram)

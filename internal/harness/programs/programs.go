@@ -30,13 +30,9 @@ func Find(o order.Order, s order.Suite, parameter, search string, names ...strin
 		}
 		names = []string{name}
 	}
-	if ordered, given := o.EnvironmentVariables["PATH"]; given {
-		search = ordered
-	} else if search == "" {
-		search = os.Getenv("PATH")
-	}
+	search = SearchPath(o, search)
 	for _, name := range names {
-		if path, ok := look(name, search); ok {
+		if path, ok := Look(name, search); ok {
 			return path, nil
 		}
 	}
@@ -44,9 +40,18 @@ func Find(o order.Order, s order.Suite, parameter, search string, names ...strin
 		Help("put one in PATH, or name it in suites[].parameters.%s", parameter)
 }
 
-// look searches for a program as execvp does, but never in the working directory.
+// SearchPath is where programs of an order are searched for: its own PATH, or
+// else search, or else the PATH of this process.
+func SearchPath(o order.Order, search string) string {
+	if ordered, given := o.EnvironmentVariables["PATH"]; given {
+		return ordered
+	}
+	return harness.FirstOf(search, os.Getenv("PATH"))
+}
+
+// Look searches for a program as execvp does, but never in the working directory.
 // Links stay as they are: an interpreter of a virtual environment is one.
-func look(name, search string) (string, bool) {
+func Look(name, search string) (string, bool) {
 	if filepath.IsAbs(name) {
 		return name, Executable(name)
 	}
