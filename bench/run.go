@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"writ/internal/canon"
@@ -148,42 +147,14 @@ func runOrder(ctx context.Context, writ, file, dir string) (period, whole time.D
 		return 0, 0, fmt.Errorf("writ run: %w\n%s", err, out)
 	}
 	whole = time.Since(start)
-	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	lives, err := livesOf(dir)
 	if err != nil {
 		return 0, 0, err
 	}
-	var starts []time.Time
-	for _, name := range names {
-		if strings.HasPrefix(filepath.Base(name), "workorder-") {
-			continue
-		}
-		at, err := startOf(name)
-		if err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", name, err)
-		}
-		starts = append(starts, at)
+	if len(lives) != cases {
+		return 0, 0, fmt.Errorf("%d results for %d cases", len(lives), cases)
 	}
-	if len(starts) != cases {
-		return 0, 0, fmt.Errorf("%d results for %d cases", len(starts), cases)
-	}
-	slices.SortFunc(starts, time.Time.Compare)
-	return starts[cases-1].Sub(starts[0]) / (cases - 1), whole, nil
-}
-
-// startOf returns when the child of a successful result was started.
-func startOf(name string) (time.Time, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return time.Time{}, err
-	}
-	r, err := result.Parse(b)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if r.Measurement.Status != result.Success {
-		return time.Time{}, fmt.Errorf("%s (%s)", r.Measurement.Status, r.Measurement.Reason)
-	}
-	return time.Parse(time.RFC3339Nano, r.Provenance.StartedAt)
+	return lives[cases-1].from.Sub(lives[0].from) / (cases - 1), whole, nil
 }
 
 // runBare starts and awaits the same programs, one after the other, with their

@@ -8,12 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"writ/internal/harness/googlebenchmark"
 	"writ/internal/order"
-	"writ/internal/result"
 )
 
 const (
@@ -83,11 +81,14 @@ func benchSuite(ctx context.Context, s setup) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		inside, cases, err := insideChildren(out)
+		lives, err := livesOf(out)
 		if err != nil {
 			return nil, err
 		}
-		added := a - inside + time.Duration(cases-1)*start
+		added := a + time.Duration(len(lives)-1)*start
+		for _, l := range lives {
+			added -= l.to.Sub(l.from)
+		}
 		ours, direct, more = append(ours, a), append(direct, b), append(more, added)
 		d = append(d, math.Log1p(added.Seconds()/b.Seconds()))
 	}
@@ -111,40 +112,6 @@ func startOfSuite(ctx context.Context, dir, program string) (time.Duration, erro
 		took = append(took, time.Since(t))
 	}
 	return took.sorted().at(0.5), nil
-}
-
-// insideChildren is how long the children of a run lived, by its results.
-func insideChildren(dir string) (inside time.Duration, cases int, err error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, name := range names {
-		if strings.HasPrefix(filepath.Base(name), "workorder-") {
-			continue
-		}
-		b, err := os.ReadFile(name)
-		if err != nil {
-			return 0, 0, err
-		}
-		r, err := result.Parse(b)
-		if err != nil {
-			return 0, 0, err
-		}
-		started, err := time.Parse(time.RFC3339Nano, r.Provenance.StartedAt)
-		if err != nil {
-			return 0, 0, err
-		}
-		ended, err := time.Parse(time.RFC3339Nano, r.Provenance.EndedAt)
-		if err != nil {
-			return 0, 0, err
-		}
-		inside, cases = inside+ended.Sub(started), cases+1
-	}
-	if cases == 0 {
-		return 0, 0, fmt.Errorf("no results in %s", dir)
-	}
-	return inside, cases, nil
 }
 
 // inTurns times both, the first one first in even rounds.
