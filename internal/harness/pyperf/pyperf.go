@@ -124,15 +124,8 @@ func (Adapter) Probes(s harness.Suite) []harness.Invocation {
 
 // Settle implements harness.Prober.
 func (Adapter) Settle(s harness.Suite, told []harness.Output) (harness.Suite, error) {
-	if len(told) != 1 {
-		return s, fault.New(fault.Internal, "probe suite", "%d probes", len(told))
-	}
-	s, versions, err := python.Settle(s, told[0])
-	if err != nil {
-		return s, err
-	}
-	s.Version = versions[Name]
-	return s, nil
+	s, _, err := python.Answer(s, told, Name)
+	return s, err
 }
 
 // settings are what an order's precision comes to.

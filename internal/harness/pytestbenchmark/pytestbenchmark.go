@@ -102,14 +102,10 @@ func (Adapter) Probes(s harness.Suite) []harness.Invocation {
 
 // Settle implements harness.Prober.
 func (Adapter) Settle(s harness.Suite, told []harness.Output) (harness.Suite, error) {
-	if len(told) != 1 {
-		return s, fault.New(fault.Internal, "probe suite", "%d probes", len(told))
-	}
-	s, versions, err := python.Settle(s, told[0])
+	s, versions, err := python.Answer(s, told, "pytest_benchmark")
 	if err != nil {
 		return s, err
 	}
-	s.Version = versions["pytest_benchmark"]
 	s.Runtime["pytest"] = versions["pytest"]
 	return s, nil
 }

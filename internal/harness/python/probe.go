@@ -72,3 +72,16 @@ func Settle(s harness.Suite, out harness.Output) (harness.Suite, map[string]stri
 	}
 	return s, t.Modules, nil
 }
+
+// Answer is Settle for an adapter with one probe, whose harness is a module: its
+// version is that of the suite.
+func Answer(s harness.Suite, told []harness.Output, module string) (harness.Suite, map[string]string, error) {
+	if len(told) != 1 {
+		return s, nil, fault.New(fault.Internal, "probe suite", "%d probes", len(told))
+	}
+	s, versions, err := Settle(s, told[0])
+	if err == nil {
+		s.Version = versions[module]
+	}
+	return s, versions, err
+}
