@@ -11,6 +11,7 @@ import (
 
 	"writ/internal/canon"
 	"writ/internal/fault"
+	"writ/internal/harness/programs"
 	"writ/internal/order"
 	"writ/internal/runner/proc"
 )
@@ -135,12 +136,5 @@ func lookPath(name string, environ []string, dir string) (string, bool) {
 			path = v
 		}
 	}
-	for _, d := range filepath.SplitList(path) {
-		if full := filepath.Join(d, name); filepath.IsAbs(d) {
-			if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-				return full, true
-			}
-		}
-	}
-	return "", false
+	return programs.Look(name, path)
 }
