@@ -16,24 +16,6 @@ import (
 	"writ/internal/testkit"
 )
 
-// benchstat builds the tool itself from its module.
-func benchstat(t *testing.T) string {
-	t.Helper()
-	const install = "go mod download golang.org/x/perf"
-	module, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/perf").Output()
-	if err != nil {
-		testkit.Skip(t, "benchstat's module: "+err.Error(), install)
-	}
-	program := filepath.Join(t.TempDir(), "benchstat")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/benchstat")
-	build.Dir = strings.TrimSpace(string(module))
-	build.Env = append(os.Environ(), "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		testkit.Skip(t, fmt.Sprintf("benchstat cannot be built: %v: %s", err, out), install)
-	}
-	return program
-}
-
 // bench is a benchmark of a generated file: its values in one unit.
 type bench struct {
 	name   string
@@ -118,7 +100,7 @@ func files() map[string][2][]bench {
 // included.
 func TestTwoSamplesAreBenchstats(t *testing.T) {
 	t.Parallel()
-	program := benchstat(t)
+	program := testkit.Benchstat(t)
 	for name, pair := range files() {
 		for _, unit := range []string{"ns/op", "B/op"} {
 			if unit == "ns/op" && strings.Contains(name, "zero") {

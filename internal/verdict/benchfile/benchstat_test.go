@@ -16,24 +16,6 @@ import (
 	"writ/internal/verdict"
 )
 
-// benchstat builds the tool itself from its module.
-func benchstat(t *testing.T) string {
-	t.Helper()
-	const install = "go mod download golang.org/x/perf"
-	module, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/perf").Output()
-	if err != nil {
-		testkit.Skip(t, "benchstat's module: "+err.Error(), install)
-	}
-	program := filepath.Join(t.TempDir(), "benchstat")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/benchstat")
-	build.Dir = strings.TrimSpace(string(module))
-	build.Env = append(os.Environ(), "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		testkit.Skip(t, fmt.Sprintf("benchstat cannot be built: %v: %s", err, out), install)
-	}
-	return program
-}
-
 // pairs are files as people have them: several units, packages and machines, runs
 // of different sizes, zeros, broken lines, benchmarks that only one of them has.
 func pairs() map[string][2]string {
@@ -68,7 +50,7 @@ func pairs() map[string][2]string {
 // warnings included; and the cells for people have its digits.
 func TestTwoFilesAreBenchstats(t *testing.T) {
 	t.Parallel()
-	program := benchstat(t)
+	program := testkit.Benchstat(t)
 	for name, pair := range pairs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
